@@ -210,7 +210,8 @@ impl Bench {
                     row.name,
                     PEERS[*who]
                 );
-                assert_eq!(top.len(), all.len().min(20), "{}: {}", row.name, PEERS[*who]);
+                let limit = row.question.limit();
+                assert_eq!(top.len(), all.len().min(limit), "{}: {}", row.name, PEERS[*who]);
                 assert!(
                     top.iter().all(|found| all.binary_search(found).is_ok()),
                     "{}: {}",
@@ -218,8 +219,11 @@ impl Bench {
                     PEERS[*who]
                 );
                 let known = ours.get_or_insert_with(|| all.clone());
+                // For Leafbase a word of most documents finds none by itself.
+                let is_subset = matches!(row.question, Question::Sentence(_))
+                    && known.iter().all(|found| all.binary_search(found).is_ok());
                 assert!(
-                    *known == all,
+                    *known == all || is_subset,
                     "{}: {} finds {}, Leafbase {}",
                     row.name,
                     PEERS[*who],
@@ -366,11 +370,12 @@ impl Bench {
     }
 }
 
-/// Whether a peer is asked this at all: only words with stems are found in other forms, and only
-/// who has texts can match them.
+/// Whether a peer is asked this at all: FTS5 corrects no words, only words with stems are found in
+/// other forms, and only who has texts can match them.
 fn answers(who: usize, row: &Row) -> bool {
     match row.question {
         Question::Pattern(_) => [LEAFBASE, BY_BLOCK, BARE].contains(&who),
+        Question::Misspelt(_) => who == LEAFBASE || who == BARE,
         _ if row.is_stemmed => who == LEAFBASE || who == STEMS,
         _ => true,
     }

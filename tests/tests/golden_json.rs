@@ -24,11 +24,11 @@ use leafbase::{
     MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments,
     QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
     RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
-    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchPage, SelectOption, ShiftBlocks,
-    Sort, SortBlocks, Space, SplitBlock, TagCount, Task, TaskDraft, TaskInfo, TaskScope, TaskState,
-    TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks,
-    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
-    UpdateTasks, UploadFile, UploadedFile,
+    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchPage, SearchWeights, SelectOption,
+    ShiftBlocks, Sort, SortBlocks, Space, SplitBlock, TagCount, Task, TaskDraft, TaskInfo,
+    TaskScope, TaskState, TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions,
+    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -401,6 +401,9 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     filtered.filter.folders = Some(vec![trips.into()]);
     filtered.metadata = true;
     ask!(desk, notes, search as search_folder(filtered) -> SearchPage);
+    let weights = SearchWeights::default().title(2.0).headings(0.5).recency(1.0, 7.0).links(0.5);
+    let by_block = SearchDocuments::words("train wool").weighted(weights).by_block().limit(2);
+    ask!(desk, notes, search as search_by_block(by_block) -> SearchPage);
     let patterns =
         SearchBlocks::new(lisbon, r"\d\d:\d\d").or("wool").case_sensitive().context(1, 0).limit(1);
     ask!(desk, notes, search_blocks(patterns) -> ItemsPage<BlockMatch>);

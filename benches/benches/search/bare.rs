@@ -59,20 +59,26 @@ fn entry(number: Field, text: Field, at: Number, texts: &[String]) -> TantivyDoc
 impl Bare {
     fn query(&self, question: &Question) -> Box<dyn Query> {
         let term = |word: &str| Term::from_field_text(self.text, word);
-        match question {
-            Question::Words(words) => {
-                let each = words.iter().map(|word| -> Box<dyn Query> {
-                    Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs))
-                });
-                let mut each: Vec<_> = each.collect();
-                if each.len() == 1 {
-                    each.remove(0)
-                } else {
-                    Box::new(BooleanQuery::intersection(each))
-                }
+        let word = |word: &str| -> Box<dyn Query> {
+            Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs))
+        };
+        let mut each: Vec<_> = match question {
+            Question::Words(words) => words.iter().map(|one| word(one)).collect(),
+            Question::Sentence(words) | Question::Many(words) => {
+                words.split(' ').map(word).collect()
             }
-            Question::Prefix(start) => Box::new(FuzzyTermQuery::new_prefix(term(start), 0, false)),
+            Question::Prefix(words) => {
+                let (before, start) = words.rsplit_once(' ').unwrap_or(("", words));
+                let last = Box::new(FuzzyTermQuery::new_prefix(term(start), 0, false));
+                before.split_terminator(' ').map(word).chain([last as Box<dyn Query>]).collect()
+            }
+            Question::Misspelt(one) => vec![Box::new(FuzzyTermQuery::new(term(one), 1, true))],
             Question::Pattern(_) => unreachable!("it has no texts to match"),
+        };
+        match question {
+            _ if each.len() == 1 => each.remove(0),
+            Question::Sentence(_) => Box::new(BooleanQuery::union(each)),
+            _ => Box::new(BooleanQuery::intersection(each)),
         }
     }
 
@@ -103,7 +109,7 @@ impl Bare {
 
     fn best(&self, question: &Question) -> Vec<(f32, DocAddress)> {
         let query = self.query(question);
-        let best = TopDocs::with_limit(20).order_by_score();
+        let best = TopDocs::with_limit(question.limit()).order_by_score();
         self.reader.searcher().search(&query, &best).expect("a search")
     }
 }

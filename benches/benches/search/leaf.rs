@@ -87,11 +87,15 @@ pub fn open_and_ask(directory: &Path, question: &Question) -> usize {
 }
 
 fn request(question: &Question) -> SearchDocuments {
-    match question {
+    let request = match question {
         Question::Words(words) => SearchDocuments::words(words.join(" ")).all_words(),
-        Question::Prefix(start) => SearchDocuments::words(*start),
+        Question::Prefix(words) => SearchDocuments::words(*words).all_words(),
+        Question::Sentence(words) | Question::Misspelt(words) | Question::Many(words) => {
+            SearchDocuments::words(*words)
+        }
         Question::Pattern(pattern) => SearchDocuments::pattern(*pattern),
-    }
+    };
+    request.limit(question.limit())
 }
 
 impl Leafbase {

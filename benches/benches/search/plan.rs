@@ -57,10 +57,26 @@ pub struct Plan {
 pub enum Question {
     /// All of these words.
     Words(Vec<String>),
-    /// Words that begin so.
+    /// Any of these words, as a sentence has them: those with more and rarer ones come first.
+    Sentence(&'static str),
+    /// All of these words, of which the last one is a beginning.
     Prefix(&'static str),
+    /// A word that no text has, in place of one that is like it.
+    Misspelt(&'static str),
+    /// A word, of which a thousand documents are shown.
+    Many(&'static str),
     /// Blocks that match, whatever the case.
     Pattern(&'static str),
+}
+
+impl Question {
+    /// The documents of a page.
+    pub const fn limit(&self) -> usize {
+        match self {
+            Self::Many(_) => 1_000,
+            _ => 20,
+        }
+    }
 }
 
 /// A row of the table.
@@ -71,6 +87,10 @@ pub struct Row {
     pub is_stemmed: bool,
 }
 
+/// A misspelt word is compared with a rare one, of Leafbase both: FTS5 corrects nothing.
+pub const RARE: &str = "top 20: a rare word";
+pub const MISSPELT: &str = "top 20: a misspelt word (to a rare one)";
+
 /// Asked across documents.
 pub fn rows() -> Vec<Row> {
     let words = |words: &str| Question::Words(words.split(' ').map(str::to_owned).collect());
@@ -78,10 +98,17 @@ pub fn rows() -> Vec<Row> {
     vec![
         row("top 20: a common word", words("harvest")),
         row("top 20: a word of every document", words("the")),
-        row("top 20: a rare word", words("zephyr")),
+        row(RARE, words("zephyr")),
         row("top 20: two words", words("harvest lantern")),
         row("top 20: a common and a rare word", words("harvest zephyr")),
+        row(
+            "top 20: a sentence of ten words",
+            Question::Sentence("the harvest of some lantern was there when crystals trained"),
+        ),
         row("top 20: the beginning of words", Question::Prefix("cryst")),
+        row("top 20: two words and the beginning of one", Question::Prefix("harvest lantern tra")),
+        row(MISSPELT, Question::Misspelt("zephry")),
+        row("top 1,000: a common word", Question::Many("harvest")),
         Row { is_stemmed: true, ..row("top 20: a word in several forms", words("trained")) },
         row("pattern, selective: zeph[xy]r", Question::Pattern("zeph[xy]r")),
         row(

@@ -88,11 +88,23 @@ pub fn open(directory: &Path, kind: Kind) -> Sqlite {
 
 /// One word or beginning each, as FTS5 takes it.
 fn terms(question: &Question) -> Vec<String> {
-    match question {
-        Question::Words(words) => words.iter().map(|word| format!("\"{word}\"")).collect(),
-        Question::Prefix(start) => vec![format!("\"{start}\"*")],
-        Question::Pattern(_) => unreachable!("patterns are matched on the texts"),
+    let Needles { words, .. } = Needles::new(question);
+    let mut terms: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    if let (Question::Prefix(_), Some(last)) = (question, terms.last_mut()) {
+        last.push('*');
     }
+    terms
+}
+
+/// The query of a question.
+fn query(question: &Question) -> String {
+    let between = if is_any(question) { " OR " } else { " " };
+    terms(question).join(between)
+}
+
+/// Whether one of the terms is enough.
+const fn is_any(question: &Question) -> bool {
+    matches!(question, Question::Sentence(_))
 }
 
 fn regex(pattern: &str) -> Regex {
@@ -113,9 +125,15 @@ struct Hits {
 
 impl Needles {
     fn new(question: &Question) -> Self {
+        let split = |words: &str| words.split(' ').map(str::to_owned).collect();
         match question {
             Question::Words(words) => Self { words: words.clone(), is_prefix: false },
-            Question::Prefix(start) => Self { words: vec![(*start).to_owned()], is_prefix: true },
+            Question::Sentence(words) | Question::Many(words) => {
+                Self { words: split(words), is_prefix: false }
+            }
+            // Nothing begins with a whole word of these but the word.
+            Question::Prefix(words) => Self { words: split(words), is_prefix: true },
+            Question::Misspelt(_) => unreachable!("FTS5 corrects nothing"),
             Question::Pattern(_) => unreachable!("patterns are matched on the texts"),
         }
     }
@@ -193,16 +211,17 @@ impl Sqlite {
     fn found(&self, question: &Question) -> rusqlite::Result<Vec<Found>> {
         match (question, self.kind) {
             (Question::Pattern(pattern), _) => self.scan(&regex(pattern)),
-            (_, Kind::Block) => self.by_block(&terms(question)),
+            (_, Kind::Block) => self.by_block(question),
             (_, Kind::Document) => self.by_document(question),
-            (_, Kind::Stems) => self.by_stems(&terms(question).join(" ")),
+            (_, Kind::Stems) => self.by_stems(question),
         }
     }
 
     /// Ranked by the full-text table; the snippets are read from the blocks.
     fn by_document(&self, question: &Question) -> rusqlite::Result<Vec<Found>> {
-        let sql = "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 20";
-        let documents: Vec<i64> = self.db.rows(sql, [terms(question).join(" ")], |row| row.get(0));
+        let sql = "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT ?2";
+        let asked = params![query(question), question.limit() as i64];
+        let documents: Vec<i64> = self.db.rows(sql, asked, |row| row.get(0));
         let needles = Needles::new(question);
         documents
             .into_iter()
@@ -228,26 +247,30 @@ impl Sqlite {
         Ok(partial.unwrap_or_default())
     }
 
-    fn by_stems(&self, asked: &str) -> rusqlite::Result<Vec<Found>> {
+    fn by_stems(&self, question: &Question) -> rusqlite::Result<Vec<Found>> {
         let sql = "SELECT rowid, snippet(words, -1, '**', '**', '…', 24) FROM words
-            WHERE words MATCH ?1 ORDER BY rank LIMIT 20";
+            WHERE words MATCH ?1 ORDER BY rank LIMIT ?2";
+        let asked = params![query(question), question.limit() as i64];
         let read = |row: &Row<'_>| Ok(Found { document: row.get(0)?, snippet: row.get(1)? });
-        Ok(self.db.rows(sql, [asked], read))
+        Ok(self.db.rows(sql, asked, read))
     }
 
-    /// The best block of each document by each word; a document has to have all.
-    fn ranked(&self, terms: &[String]) -> rusqlite::Result<HashMap<i64, (f64, i64)>> {
+    /// The best block of each document by each word; a document has to have all, unless one is
+    /// enough.
+    fn ranked(&self, question: &Question) -> rusqlite::Result<HashMap<i64, (f64, i64)>> {
+        let (terms, is_any) = (terms(question), is_any(question));
         let mut statement = self
             .db
             .connection
             .prepare_cached("SELECT rowid, rank FROM words WHERE words MATCH ?1")?;
         let mut all: Option<HashMap<i64, (f64, i64)>> = None;
-        for term in terms {
+        for term in &terms {
             let mut best: HashMap<i64, (f64, i64)> = HashMap::new();
             let mut rows = statement.query([term])?;
             while let Some(row) = rows.next()? {
                 let (block, rank): (i64, f64) = (row.get(0)?, row.get(1)?);
-                if all.as_ref().is_some_and(|all| !all.contains_key(&(block >> PLACES))) {
+                let is_out = |all: &HashMap<_, _>| !is_any && !all.contains_key(&(block >> PLACES));
+                if all.as_ref().is_some_and(is_out) {
                     continue;
                 }
                 let known = best.entry(block >> PLACES).or_insert((rank, block));
@@ -257,6 +280,13 @@ impl Sqlite {
             }
             all = Some(match all {
                 None => best,
+                Some(mut before) if is_any => {
+                    for (document, (rank, block)) in best {
+                        let known = before.entry(document).or_insert((0.0, block));
+                        known.0 += rank;
+                    }
+                    before
+                }
                 Some(before) => {
                     let both = best.into_iter().filter_map(|(document, (rank, block))| {
                         let (known, _) = before.get(&document)?;
@@ -269,18 +299,19 @@ impl Sqlite {
         Ok(all.unwrap_or_default())
     }
 
-    fn by_block(&self, terms: &[String]) -> rusqlite::Result<Vec<Found>> {
-        let mut all: Vec<_> = self.ranked(terms)?.into_iter().collect();
+    fn by_block(&self, question: &Question) -> rusqlite::Result<Vec<Found>> {
+        let mut all: Vec<_> = self.ranked(question)?.into_iter().collect();
         let order =
             |one: &(i64, (f64, i64)), other: &(i64, (f64, i64))| one.1.0.total_cmp(&other.1.0);
-        if all.len() > 20 {
-            all.select_nth_unstable_by(20, order);
-            all.truncate(20);
+        let limit = question.limit();
+        if all.len() > limit {
+            all.select_nth_unstable_by(limit, order);
+            all.truncate(limit);
         }
         all.sort_unstable_by(order);
         let sql = "SELECT snippet(words, 0, '**', '**', '…', 24) FROM words WHERE words MATCH ?1 AND rowid = ?2";
         let mut statement = self.db.connection.prepare_cached(sql)?;
-        let asked = terms.join(" OR ");
+        let asked = terms(question).join(" OR ");
         let shown = all.into_iter().map(|(document, (_, block))| {
             let snippet = statement.query_row(params![asked, block], |row| row.get(0))?;
             Ok(Found { document, snippet })
@@ -421,15 +452,12 @@ impl Peer for Sqlite {
                 .into_iter()
                 .map(|(_, document)| document)
                 .collect(),
-            (_, Kind::Block) => {
-                self.ranked(&terms(question)).expect("an answer").into_keys().collect()
-            }
+            (_, Kind::Block) => self.ranked(question).expect("an answer").into_keys().collect(),
             (_, Kind::Document | Kind::Stems) => {
                 let sql = "SELECT rowid FROM words WHERE words MATCH ?1";
                 let mut statement = self.db.connection.prepare_cached(sql).expect("a statement");
-                let rows = statement
-                    .query_map([terms(question).join(" ")], |row| row.get(0))
-                    .expect("an answer");
+                let rows =
+                    statement.query_map([query(question)], |row| row.get(0)).expect("an answer");
                 rows.collect::<rusqlite::Result<_>>().expect("rows")
             }
         };

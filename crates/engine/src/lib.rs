@@ -217,13 +217,13 @@ pub use leafbase_model::{
     PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema, ReplaceText,
     ReplacedBlock, ReplacedText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, ResolvedEmbed,
     RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange,
-    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SearchPage,
-    SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId,
-    SpaceInfo, SpaceSettings, SplitBlock, Stamp, TagCount, Task, TaskDestination, TaskDraft,
-    TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment,
-    TextFormat, TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments,
-    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
-    UploadedFile, UrlTemplates, UtcInfo,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchGroup, SearchMatch,
+    SearchPage, SearchWeights, SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort,
+    SortBlocks, SpaceId, SpaceInfo, SpaceSettings, SplitBlock, Stamp, TagCount, Task,
+    TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState,
+    TaskUpdate, TermMode, TextAlignment, TextFormat, TextStyle, Timestamp, UndoChanges,
+    UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile, UrlTemplates, UtcInfo,
 };
 pub use leafbase_pattern::escape_pattern;
 #[cfg(feature = "search")]

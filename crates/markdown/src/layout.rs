@@ -295,9 +295,7 @@ pub(crate) fn is_empty_task(data: &BlockData) -> bool {
 /// the line.
 fn is_text(data: &BlockData) -> bool {
     let BlockKind::Text(look) = data.kind else { return false };
-    let heading =
-        matches!(look.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4);
-    (!heading || !data.inline.is_empty()) && !ends_escaping(&data.inline)
+    (!look.style.is_heading() || !data.inline.is_empty()) && !ends_escaping(&data.inline)
 }
 
 /// Whether the parser could attach any following line to this text.

@@ -52,6 +52,11 @@ impl BlockType {
         matches!(self, Self::Collection) || self.may_be_parent()
     }
 
+    /// Whether its text is the title of a page: a page, or an item of a collection.
+    pub const fn is_page(self) -> bool {
+        matches!(self, Self::Page | Self::CollectionItem)
+    }
+
     /// Whether its text is inline markdown: a text, or a title.
     pub const fn has_inline_text(self) -> bool {
         matches!(self, Self::Text | Self::Page | Self::CollectionItem | Self::Collection)

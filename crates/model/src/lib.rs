@@ -169,7 +169,8 @@ pub use requests::queries::{
 };
 pub use requests::ranges::{BlockOrder, DuplicateBlocks, ShiftBlocks, ShiftDirection, SortBlocks};
 pub use requests::replacements::{Needle, ReplaceText, ReplacedBlock, ReplacedText};
-pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
+pub use requests::search::{SearchBlocks, SearchDocuments, SearchGroup, TermMode};
+pub use requests::search_weights::SearchWeights;
 pub use requests::tags::{ListTags, TagCount, fold_tag};
 pub use requests::tasks::{
     AddTasks, DeleteTasks, ListTasks, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,

@@ -60,6 +60,11 @@ impl Limits {
     pub const SEARCH_PAGE: usize = 1_000;
     /// Documents that the total of a search counts; bounds the work of counting.
     pub const SEARCH_TOTAL: usize = 10_000;
+    /// Maximum weight of a part of a document, of recency or of links in a search; keeps scores
+    /// finite.
+    pub const SEARCH_WEIGHT: u32 = 100;
+    /// Maximum half-life of recency in a search, in days.
+    pub const HALF_LIFE_DAYS: u32 = 36_500;
     /// Maximum number of patterns in a search.
     pub const PATTERNS: usize = 8;
     /// Maximum length of a pattern in bytes.

@@ -24,6 +24,7 @@ mod query_text;
 pub(crate) mod ranges;
 pub(crate) mod replacements;
 pub(crate) mod search;
+pub(crate) mod search_weights;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod text_edits;

@@ -8,27 +8,29 @@ use crate::json::is_default;
 use crate::requests::given;
 use crate::{BlockId, DocumentId, Timestamp};
 
-/// A document that matches a search.
+/// A document that matches a search, or a block of it.
 ///
-/// As JSON: `{"exposedDocumentId", "markdown", "highlights": [{"start", "end"}], "blockIds",
-/// "score"}`, `missingTerms` and `corrected` if there are any, and `createdAt` and
-/// `lastModifiedAt` on request.
+/// As JSON: `{"documentId", "markdown", "highlights": [{"start", "end"}], "blockIds", "score"}`,
+/// `exposedDocumentId` with the value of `documentId`, `blockId` of a block, `missingTerms` and
+/// `corrected` if there are any, and `createdAt` and `lastModifiedAt` on request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchMatch {
     /// The document.
     pub document_id: DocumentId,
+    /// The block, if blocks are the results; that of the title is the root of the document.
+    pub block_id: Option<BlockId>,
     /// An excerpt of the text, with matches between `**`.
     pub markdown: String,
     /// The byte ranges of the matches in `markdown`, without the asterisks, in order.
     pub highlights: Vec<Range<usize>>,
     /// The blocks with matches, in reading order.
     pub block_ids: Vec<BlockId>,
-    /// The relevance score. Comparable on the pages of one search, and there among documents that
+    /// The relevance score of the document. Comparable on the pages of one search, and there among documents that
     /// have all terms, and among those that lack some.
     pub score: f64,
-    /// The terms of the query that it lacks, as they were written.
+    /// The terms of the query that the document lacks, as they were written.
     pub missing_terms: Vec<String>,
-    /// The terms of the query that no document has, with the like ones that this one has.
+    /// The terms of the query that no document has, with the like ones that this document has.
     pub corrected: Vec<CorrectedTerm>,
     /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
@@ -39,6 +41,7 @@ impl Serialize for SearchMatch {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("documentId", &self.document_id)?;
         map.serialize_entry("exposedDocumentId", &self.document_id)?;
+        given(&mut map, "blockId", self.block_id.as_ref())?;
         map.serialize_entry("markdown", &self.markdown)?;
         map.serialize_entry("highlights", &self.highlights)?;
         map.serialize_entry("blockIds", &self.block_ids)?;
@@ -64,7 +67,7 @@ pub struct CorrectedTerm {
     pub read_as: String,
 }
 
-/// A page of the documents that match a search. Dereferences to the slice of its items.
+/// A page of the documents or blocks that match a search. Dereferences to the slice of its items.
 ///
 /// As JSON: `{"items": [..], "total": 3}`, with `"totalIsLowerBound": true` and `nextCursor` where
 /// they apply.
@@ -72,12 +75,12 @@ pub struct CorrectedTerm {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SearchPage {
-    /// The documents, the best first.
+    /// The documents, the best first, or their blocks.
     pub items: Vec<SearchMatch>,
-    /// The number of documents on all pages when the first one was read, at most
+    /// The number of results on all pages when the first one was read, at most
     /// [`crate::Limits::SEARCH_TOTAL`].
     pub total: usize,
-    /// Whether there may be more documents than the total.
+    /// Whether there may be more results than the total.
     #[serde(default, skip_serializing_if = "is_default")]
     pub total_is_lower_bound: bool,
     /// The cursor of the next page; `None` on the last page.

@@ -46,6 +46,13 @@ wire_enum! {
     }
 }
 
+impl TextStyle {
+    /// Whether it is a heading, of any level.
+    pub const fn is_heading(self) -> bool {
+        matches!(self, Self::H1 | Self::H2 | Self::H3 | Self::H4)
+    }
+}
+
 wire_enum! {
     /// The horizontal alignment of a text.
     TextAlignment {

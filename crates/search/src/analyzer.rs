@@ -2,7 +2,7 @@
 
 use frostem::Algorithm;
 
-use crate::document::{Attributes, DocumentPostings, SearchDocument};
+use crate::document::{Attributes, DocumentPostings, SearchDocument, Section};
 use crate::languages::{LanguageGuess, Languages};
 use crate::sorted_field::FieldSorter;
 use crate::token::TokenKind;
@@ -19,8 +19,8 @@ const POSITION_GAP: u32 = 16;
 #[derive(Default)]
 pub struct Analyzer {
     sorter: FieldSorter,
-    /// The title and the body of the document in progress.
-    fields: [UnsortedField; 2],
+    /// The sections of the document in progress, in the order of [`Section::ALL`].
+    fields: [UnsortedField; Section::ALL.len()],
     trigrams: TrigramCollector,
     /// Buffer for the lowercased text.
     lower: String,
@@ -69,9 +69,13 @@ impl Analyzer {
 
     /// Adds the tokens of a text, the first one at this position. Its words in Latin script are of
     /// this language. Returns the position after the last.
-    fn add_tokens(&mut self, is_title: bool, latin: Algorithm, text: &str, first: u32) -> u32 {
-        let Self { fields: [title, body], lower, forms, languages, .. } = self;
-        let field = if is_title { title } else { body };
+    fn add_tokens(&mut self, section: Section, latin: Algorithm, text: &str, first: u32) -> u32 {
+        let Self { fields: [title, body, headings], lower, forms, languages, .. } = self;
+        let field = match section {
+            Section::Title => title,
+            Section::Body => body,
+            Section::Headings => headings,
+        };
         let is_english = latin == Algorithm::English;
         let mut end = first;
         each_token_in(lower, text, &mut |term: &str, range, position, kind| {
@@ -115,8 +119,20 @@ impl std::fmt::Debug for DocumentBuilder<'_> {
 impl DocumentBuilder<'_> {
     /// Adds a plain text whose words are searchable.
     pub fn add_words(&mut self, text: &str) {
+        self.add_text(text, &[Section::Body]);
+    }
+
+    /// Adds the plain text of a heading, whose words are those of a field of their own, too.
+    pub fn add_heading(&mut self, text: &str) {
+        self.add_text(text, &[Section::Body, Section::Headings]);
+    }
+
+    fn add_text(&mut self, text: &str, sections: &[Section]) {
         let latin = self.guess.next(&self.analyzer.languages, text);
-        let end = self.analyzer.add_tokens(false, latin, text, self.position);
+        let mut end = self.position;
+        for section in sections {
+            end = self.analyzer.add_tokens(*section, latin, text, self.position);
+        }
         if end > self.position {
             self.position = end.saturating_add(POSITION_GAP);
         }
@@ -151,13 +167,20 @@ impl DocumentBuilder<'_> {
     fn add_title(&mut self) {
         let title = std::mem::take(&mut self.title);
         let latin = self.guess.next(&self.analyzer.languages, &title);
-        self.analyzer.add_tokens(true, latin, &title, 0);
+        self.analyzer.add_tokens(Section::Title, latin, &title, 0);
     }
 
     fn build(self, postings: DocumentPostings) -> SearchDocument {
         let Self { analyzer, attributes, varies, .. } = self;
-        let [title, body] = &analyzer.fields;
-        let lengths = [title.len(), body.len(), title.stemmed_count(), body.stemmed_count()];
+        let [title, body, headings] = &analyzer.fields;
+        let lengths = [
+            title.len(),
+            body.len(),
+            headings.len(),
+            title.stemmed_count(),
+            body.stemmed_count(),
+            headings.stemmed_count(),
+        ];
         let lengths = lengths.map(|length| u32::try_from(length).unwrap_or(u32::MAX));
         let trigrams = analyzer.trigrams.take();
         SearchDocument { attributes, postings, lengths, trigrams, varies }

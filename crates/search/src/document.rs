@@ -25,6 +25,47 @@ pub struct Attributes {
     pub modified_at: Timestamp,
 }
 
+/// A part of a document that is analyzed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Section {
+    Title,
+    /// All blocks.
+    Body,
+    /// The headings, which are part of the body.
+    Headings,
+}
+
+impl Section {
+    pub(crate) const ALL: [Self; 3] = [Self::Title, Self::Body, Self::Headings];
+
+    /// The element of this section.
+    pub(crate) const fn of<T>(self, [title, body, headings]: &[T; Self::ALL.len()]) -> &T {
+        match self {
+            Self::Title => title,
+            Self::Body => body,
+            Self::Headings => headings,
+        }
+    }
+
+    /// The field of its words.
+    pub(crate) const fn words(self) -> TextField {
+        match self {
+            Self::Title => TextField::Title,
+            Self::Body => TextField::Body,
+            Self::Headings => TextField::Headings,
+        }
+    }
+
+    /// The field of its stems.
+    pub(crate) const fn stems(self) -> TextField {
+        match self {
+            Self::Title => TextField::TitleStems,
+            Self::Body => TextField::BodyStems,
+            Self::Headings => TextField::HeadingStems,
+        }
+    }
+}
+
 /// A field of the index. Each field is scored by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextField {
@@ -32,31 +73,61 @@ pub enum TextField {
     Title,
     /// The words of all blocks.
     Body,
+    /// The words of headings, which the body has, too.
+    Headings,
     /// The stems of the title's words.
     TitleStems,
     /// The stems of the words of all blocks.
     BodyStems,
+    /// The stems of the words of headings.
+    HeadingStems,
 }
 
 impl TextField {
     /// All fields.
-    pub const ALL: [Self; 4] = [Self::Title, Self::Body, Self::TitleStems, Self::BodyStems];
+    pub const ALL: [Self; 6] = [
+        Self::Title,
+        Self::Body,
+        Self::Headings,
+        Self::TitleStems,
+        Self::BodyStems,
+        Self::HeadingStems,
+    ];
 
-    pub(crate) const fn is_title(self) -> bool {
-        matches!(self, Self::Title | Self::TitleStems)
+    pub(crate) const fn section(self) -> Section {
+        match self {
+            Self::Title | Self::TitleStems => Section::Title,
+            Self::Body | Self::BodyStems => Section::Body,
+            Self::Headings | Self::HeadingStems => Section::Headings,
+        }
+    }
+
+    pub(crate) const fn is_stems(self) -> bool {
+        matches!(self, Self::TitleStems | Self::BodyStems | Self::HeadingStems)
+    }
+
+    /// The element of this field, of those in the order of [`Self::ALL`].
+    pub(crate) const fn of<T: Copy>(self, all: &[T; Self::ALL.len()]) -> T {
+        let [title, body, headings, title_stems, body_stems, heading_stems] = *all;
+        match self {
+            Self::Title => title,
+            Self::Body => body,
+            Self::Headings => headings,
+            Self::TitleStems => title_stems,
+            Self::BodyStems => body_stems,
+            Self::HeadingStems => heading_stems,
+        }
     }
 }
 
-/// The tokens of the title and of the body.
+/// Tokens of each field of a document, in the order of [`TextField::ALL`].
+pub(crate) type FieldLengths = [u32; TextField::ALL.len()];
+
+/// The tokens of each section, in the order of [`Section::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DocumentPostings {
-    Sorted([SortedField; 2]),
-    Unsorted([UnsortedField; 2]),
-}
-
-/// The title's element of a pair of fields, or the body's.
-fn pick<T>([title, body]: &[T; 2], is_title: bool) -> &T {
-    if is_title { title } else { body }
+    Sorted([SortedField; Section::ALL.len()]),
+    Unsorted([UnsortedField; Section::ALL.len()]),
 }
 
 /// A document that [`crate::Analyzer`] has analyzed.
@@ -64,8 +135,7 @@ fn pick<T>([title, body]: &[T; 2], is_title: bool) -> &T {
 pub struct SearchDocument {
     pub(crate) attributes: Attributes,
     pub(crate) postings: DocumentPostings,
-    /// Tokens of each field, in the order of [`TextField::ALL`].
-    pub(crate) lengths: [u32; 4],
+    pub(crate) lengths: FieldLengths,
     pub(crate) trigrams: TrigramSet,
     pub(crate) varies: bool,
 }
@@ -114,16 +184,16 @@ impl SearchDocument {
     /// The positions of a term, or of all terms with this prefix.
     pub(crate) fn positions_of(
         &self,
-        is_title: bool,
+        section: Section,
         text: &str,
         is_prefix: bool,
     ) -> Cow<'_, [u32]> {
         match &self.postings {
             DocumentPostings::Sorted(fields) => {
-                Cow::Borrowed(pick(fields, is_title).terms.positions_of(text, is_prefix))
+                Cow::Borrowed(section.of(fields).terms.positions_of(text, is_prefix))
             }
             DocumentPostings::Unsorted(fields) => {
-                Cow::Owned(pick(fields, is_title).positions_of(text, is_prefix))
+                Cow::Owned(section.of(fields).positions_of(text, is_prefix))
             }
         }
     }
@@ -147,11 +217,11 @@ impl SearchDocument {
 
     /// The number of words that have an English stem and differ from it, or that have it as another
     /// form.
-    pub(crate) fn stem_frequency(&self, is_title: bool, stem: &str) -> u32 {
+    pub(crate) fn stem_frequency(&self, section: Section, stem: &str) -> u32 {
         match &self.postings {
-            DocumentPostings::Sorted(fields) => pick(fields, is_title).stems.frequency(stem),
+            DocumentPostings::Sorted(fields) => section.of(fields).stems.frequency(stem),
             DocumentPostings::Unsorted(fields) => {
-                let frequency = pick(fields, is_title).stem_frequency(stem);
+                let frequency = section.of(fields).stem_frequency(stem);
                 u32::try_from(frequency).unwrap_or(u32::MAX)
             }
         }

@@ -25,7 +25,7 @@ use field_text::FieldTextTokenizer;
 use merge_policy::SegmentSize;
 pub use overlay::SearchOverlay;
 use schema::IndexFields;
-pub use search::{Hit, HitList};
+pub use search::{Hit, HitList, RankingOptions};
 use segment_document::SegmentDocument;
 pub use snapshot::IndexSnapshot;
 pub use storage::IndexStorage;
@@ -56,7 +56,7 @@ mod watermark;
 
 /// The format of the index. It is part of each commit's payload, followed by the fingerprint of the
 /// analysis, the watermark, and the owner.
-const FORMAT: &str = "leafbase-search-10";
+const FORMAT: &str = "leafbase-search-11";
 
 /// What the payloads of this format and this analysis begin with.
 fn payload_prefix() -> String {

@@ -12,7 +12,7 @@
 //! | tokens of a text; words of a query | [`tokens`]; [`query_words`], [`ParsedQuery`] |
 //! | analysis of a document | [`Analyzer`], [`SearchDocument`] |
 //! | the index: create, open, update, read | [`Index`], [`IndexSnapshot`] |
-//! | ranked search, and the page after it | [`IndexSnapshot::search`], [`IndexSnapshot::search_after`] |
+//! | ranked search; with weights, and the page after it | [`IndexSnapshot::search`], [`IndexSnapshot::search_ranked`] |
 //! | search of some documents, as if there were no others | [`IndexSnapshot::subset`] |
 //! | documents that a pattern can match | [`IndexSnapshot::candidates`] |
 //! | ranges of a text that match a query | [`Highlighter`], [`ParsedQuery::match_ranges`] |
@@ -99,7 +99,8 @@ pub use fold::fold;
 pub use highlighter::Highlighter;
 pub use index::IndexStorage;
 pub use index::{
-    DocumentSubset, Hit, HitList, Index, IndexSnapshot, IndexWatermark, SearchOverlay,
+    DocumentSubset, Hit, HitList, Index, IndexSnapshot, IndexWatermark, RankingOptions,
+    SearchOverlay,
 };
 pub use languages::Languages;
 pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, TermCorrection};

@@ -55,6 +55,9 @@ pub(crate) struct QueryClause {
     pub(crate) compound: Option<String>,
     /// The parts of a compound, of which one is enough unless all terms are required.
     pub(crate) parts: Vec<QueryClause>,
+    /// The simple word after this one, if it is one as well: documents with both in a row score
+    /// higher.
+    pub(crate) next: Option<ClauseTerm>,
 }
 
 /// A word of a query that no document has, with a like one that documents have.
@@ -111,7 +114,11 @@ impl ParsedQuery {
         }
         let mut seen = HashSet::new();
         // Words that differ in case alone are one clause.
-        let key = |clause: &QueryClause| QueryClause { source: String::new(), ..clause.clone() };
+        let key = |clause: &QueryClause| QueryClause {
+            source: String::new(),
+            next: None,
+            ..clause.clone()
+        };
         clauses.retain(|clause| seen.insert(key(clause)));
         // A compound that is all of a query is a name: its parts alone are another one.
         let splits = match mode {
@@ -193,7 +200,24 @@ fn word_clauses(languages: &Languages, text: &str, is_end: bool) -> Vec<QueryCla
     let clause = |(number, word): (usize, &QueryWord)| {
         word_clause(languages, text, word, is_end && number == last)
     };
-    words.iter().enumerate().map(clause).collect()
+    let mut clauses: Vec<_> = words.iter().enumerate().map(clause).collect();
+    for (clause, pair) in clauses.iter_mut().zip(words.windows(2)) {
+        clause.next = next_word(pair, is_end && words.last() == pair.last());
+    }
+    clauses
+}
+
+/// The second of two words, as a term after the first one; `None` unless both are simple.
+fn next_word(pair: &[QueryWord], is_last: bool) -> Option<ClauseTerm> {
+    let [QueryWord { parts: first, .. }, QueryWord { parts: second, .. }] = pair else {
+        return None;
+    };
+    let ([first], [second]) = (first.as_slice(), second.as_slice()) else { return None };
+    Some(ClauseTerm {
+        text: second.text.clone(),
+        offset: offset(first.position, second.position),
+        is_prefix: second.prefix || is_last,
+    })
 }
 
 /// The text before and after the first quotation mark.
@@ -232,7 +256,7 @@ fn word_clause(languages: &Languages, text: &str, word: &QueryWord, is_last: boo
     let is_compound = compound.is_some();
     let parts = word.parts.iter().filter(|_| is_compound);
     let parts = parts.map(|part| part_clause(languages, text, part)).collect();
-    QueryClause { source, kind, terms, stem, forms, compound, parts }
+    QueryClause { source, kind, terms, stem, forms, compound, parts, next: None }
 }
 
 /// A part of a compound as a word.
@@ -242,7 +266,7 @@ fn part_clause(languages: &Languages, text: &str, part: &QueryPart) -> QueryClau
     let source = term.text.clone();
     let terms = vec![term];
     let kind = word_kind(&terms);
-    QueryClause { source, kind, terms, stem, forms, compound: None, parts: Vec::new() }
+    QueryClause { source, kind, terms, stem, forms, compound: None, parts: Vec::new(), next: None }
 }
 
 /// The English stem and the other forms of a word. A pair of characters has none.
@@ -294,6 +318,7 @@ fn phrase_clause(quoted: &str) -> Option<QueryClause> {
         forms: WordForms::default(),
         compound: None,
         parts: Vec::new(),
+        next: None,
     })
 }
 
@@ -317,6 +342,7 @@ impl QueryClause {
             terms: vec![ClauseTerm { text: word, offset: 0, is_prefix }],
             compound: None,
             parts: Vec::new(),
+            next: None,
         }
     }
 

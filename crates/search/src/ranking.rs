@@ -29,6 +29,10 @@ pub struct DocumentRank {
 }
 
 impl DocumentRank {
+    /// A rank before those of all documents.
+    pub const FIRST: Self =
+        Self { lacks_terms: false, score: f64::INFINITY, document: DocumentId::NIL };
+
     /// The order of results.
     pub fn order(&self, other: &Self) -> Ordering {
         let class = self.lacks_terms.cmp(&other.lacks_terms);
@@ -143,7 +147,7 @@ impl RankingStatistics {
     /// Reads what [`Self::encode`] wrote; `None` for other bytes.
     pub fn decode(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
-        let mut corpus = CorpusStatistics { documents: read_number(rest)?, tokens: [0; 4] };
+        let mut corpus = CorpusStatistics { documents: read_number(rest)?, ..Default::default() };
         for tokens in &mut corpus.tokens {
             *tokens = read_number(rest)?;
         }
@@ -226,7 +230,7 @@ mod tests {
     fn statistics_read_back() {
         let mut statistics = RankingStatistics::new(CorpusStatistics {
             documents: 300,
-            tokens: [0, 127, 128, u64::MAX],
+            tokens: [0, 127, 128, u64::MAX, 1, 2],
         });
         let terms = [term("a", 0, false), term("b", 1, true)];
         assert_eq!(statistics.document_frequency(CountedTerm::Phrase(&terms), 130), 130);
@@ -253,8 +257,8 @@ mod tests {
         }
         assert_eq!(RankingStatistics::decode(&[0xff; 60]), None);
         // One document, and a term that two have.
-        assert_eq!(RankingStatistics::decode(&[1, 0, 0, 0, 0, 1, 9, 9, 9, 9, 2]), None);
-        assert!(RankingStatistics::decode(&[1, 0, 0, 0, 0, 1, 9, 9, 9, 9, 1]).is_some());
+        assert_eq!(RankingStatistics::decode(&[1, 0, 0, 0, 0, 0, 0, 1, 9, 9, 9, 9, 2]), None);
+        assert!(RankingStatistics::decode(&[1, 0, 0, 0, 0, 0, 0, 1, 9, 9, 9, 9, 1]).is_some());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Scores: BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
 //! 2009), for each field of a document by itself.
 
-use crate::document::TextField;
+use leafbase_model::SearchWeights;
+
+use crate::document::{FieldLengths, Section, TextField};
 
 /// How fast the score of a term saturates with its frequency.
 const K1: f64 = 1.2;
@@ -12,10 +14,19 @@ const B: f64 = 0.75;
 /// The weight of a field. A document with the exact word also has its stem and gets both scores.
 /// Tuned by the relevance benchmark (`benches/README.md`).
 const fn weight(field: TextField) -> f64 {
-    match field {
-        TextField::Title | TextField::TitleStems => 0.5,
-        TextField::Body => 0.8,
-        TextField::BodyStems => 1.0,
+    match field.section() {
+        Section::Title | Section::Headings => 0.5,
+        Section::Body if field.is_stems() => 1.0,
+        Section::Body => 0.8,
+    }
+}
+
+/// The weight of a section, by which those of its fields are multiplied.
+pub(crate) const fn section_weight(section: Section, weights: &SearchWeights) -> f64 {
+    match section {
+        Section::Title => weights.title,
+        Section::Body => weights.body,
+        Section::Headings => weights.headings,
     }
 }
 
@@ -24,11 +35,11 @@ const fn weight(field: TextField) -> f64 {
 pub(crate) struct CorpusStatistics {
     pub(crate) documents: u64,
     /// Tokens of each field.
-    pub(crate) tokens: [u64; 4],
+    pub(crate) tokens: [u64; TextField::ALL.len()],
 }
 
 impl CorpusStatistics {
-    pub(crate) fn add(&mut self, lengths: [u32; 4]) {
+    pub(crate) fn add(&mut self, lengths: FieldLengths) {
         self.documents += 1;
         for (sum, length) in self.tokens.iter_mut().zip(lengths) {
             *sum += u64::from(length);
@@ -36,7 +47,7 @@ impl CorpusStatistics {
     }
 
     /// Removes a document that was added.
-    pub(crate) fn remove(&mut self, lengths: [u32; 4]) {
+    pub(crate) fn remove(&mut self, lengths: FieldLengths) {
         debug_assert!(self.documents > 0, "a document is removed only after it was added");
         self.documents = self.documents.saturating_sub(1);
         for (sum, length) in self.tokens.iter_mut().zip(lengths) {
@@ -83,9 +94,10 @@ const fn float(number: u64) -> f64 {
 }
 
 impl TermScorer {
-    /// For a term that `document_frequency` documents have in either of its fields.
+    /// For a term that `document_frequency` documents have in any section.
     pub(crate) fn new(
         field: TextField,
+        weights: &SearchWeights,
         statistics: &CorpusStatistics,
         document_frequency: u64,
     ) -> Self {
@@ -95,15 +107,9 @@ impl TermScorer {
         );
         let idf = statistics.idf(document_frequency);
         let all = float(statistics.documents.max(document_frequency));
-        let [title, body, title_stems, body_stems] = statistics.tokens;
-        let tokens = match field {
-            TextField::Title => title,
-            TextField::Body => body,
-            TextField::TitleStems => title_stems,
-            TextField::BodyStems => body_stems,
-        };
-        let average_length = (float(tokens) / all.max(1.0)).max(1.0);
-        Self { weight: weight(field) * idf * (K1 + 1.0), average_length }
+        let average_length = (float(field.of(&statistics.tokens)) / all.max(1.0)).max(1.0);
+        let weight = weight(field) * section_weight(field.section(), weights);
+        Self { weight: weight * idf * (K1 + 1.0), average_length }
     }
 
     /// The score of a document with this frequency of the term in a field of this length.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::stems::StemCache;
 use crate::unsorted_field::{TokenOccurrence, UnsortedField};
 
-/// The title of a document, or everything else.
+/// A section of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SortedField {
     pub(crate) terms: SortedTerms,

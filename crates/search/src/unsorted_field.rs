@@ -6,7 +6,7 @@ use frostem::{Algorithm, Stemmer};
 use crate::stems::{stem_of, stem_prefix};
 use crate::word_forms::WordForms;
 
-/// The title of a document, or everything else.
+/// A section of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnsortedField {
     text: String,
@@ -189,7 +189,7 @@ mod tests {
     use proptest::sample::select;
 
     use crate::analyzer::Analyzer;
-    use crate::document::{Attributes, SearchDocument};
+    use crate::document::{Attributes, SearchDocument, Section};
     use crate::stems::has_stem;
 
     const WORDS: [&str; 22] = [
@@ -230,8 +230,13 @@ mod tests {
         if is_unsorted { builder.finish_unsorted() } else { builder.finish() }
     }
 
-    fn sorted(document: &SearchDocument, is_title: bool, text: &str, is_prefix: bool) -> Vec<u32> {
-        let mut found = document.positions_of(is_title, text, is_prefix).into_owned();
+    fn sorted(
+        document: &SearchDocument,
+        section: Section,
+        text: &str,
+        is_prefix: bool,
+    ) -> Vec<u32> {
+        let mut found = document.positions_of(section, text, is_prefix).into_owned();
         found.sort_unstable();
         found
     }
@@ -250,12 +255,12 @@ mod tests {
             prop_assert!(unsorted.is_unsorted() && !sorted_document.is_unsorted());
             prop_assert_eq!(unsorted.lengths, sorted_document.lengths);
             for text in WORDS.iter().copied().chain(["elan", "élan", "новост", "東京", "", "crysta", "intern", "zebra", "crystal", "di", "ski"]) {
-                for is_title in [true, false] {
+                for section in Section::ALL {
                     for is_prefix in [true, false] {
-                        let [found, expected] = [&unsorted, &sorted_document].map(|document| sorted(document, is_title, text, is_prefix));
+                        let [found, expected] = [&unsorted, &sorted_document].map(|document| sorted(document, section, text, is_prefix));
                         prop_assert_eq!(found, expected, "{} {}", text, is_prefix);
                     }
-                    let [found, expected] = [&unsorted, &sorted_document].map(|document| document.stem_frequency(is_title, text));
+                    let [found, expected] = [&unsorted, &sorted_document].map(|document| document.stem_frequency(section, text));
                     prop_assert_eq!(found, expected, "the stem {}", text);
                 }
             }

@@ -1233,6 +1233,16 @@ impl Asking<'_> {
         if self.flag() {
             body["limit"] = json!(1 + self.dice.below(3));
         }
+        match self.dice.below(6) {
+            0 => body["weights"] = json!({"links": 2, "headings": 1}),
+            1 => body["weights"] = json!({"recency": 3, "halfLifeDays": 0.01, "title": 0}),
+            2 => body["group"] = json!("block"),
+            3 => {
+                body["weights"] = json!({"recency": 1, "links": 1});
+                body["group"] = json!("block");
+            }
+            _ => {}
+        }
         match self.dice.below(8) {
             0 | 1 => body["documentIds"] = json!(self.ids(Kind::Document)),
             2 => {

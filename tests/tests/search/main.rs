@@ -4,6 +4,7 @@
 mod shelf;
 
 mod block_pages;
+mod block_results;
 mod filters;
 mod freshness;
 mod indexes;
@@ -11,6 +12,7 @@ mod pages;
 mod patterns;
 mod snippets;
 mod sought;
+mod weights;
 mod words;
 
 mod random;

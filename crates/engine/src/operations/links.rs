@@ -20,7 +20,12 @@ mod embeds;
 #[cfg(feature = "schemars")]
 mod json_schemas;
 #[cfg(feature = "search")]
+mod linking_documents;
+#[cfg(feature = "search")]
 pub(crate) mod mentions;
+
+#[cfg(feature = "search")]
+pub(crate) use linking_documents::LinkingDocuments;
 
 /// How many back links are read at a time.
 const PAGE: usize = 256;

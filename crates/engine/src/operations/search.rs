@@ -25,6 +25,12 @@ mod index_maintenance;
 #[cfg(feature = "search")]
 mod match_counts;
 #[cfg(feature = "search")]
+mod match_presenter;
+#[cfg(feature = "search")]
+mod ranked_hits;
+#[cfg(feature = "search")]
+mod score_boost;
+#[cfg(feature = "search")]
 mod snippets;
 
 #[cfg(feature = "search")]

@@ -149,9 +149,10 @@ shapes! {
         .must::<Timestamp>("createdAt", "When it was uploaded.")
         .may::<Author>("createdBy", "By whom.")
         .open();
-    SearchMatch, "A document that a search found." => |shape| shape
+    SearchMatch, "A document that a search found, or a block of it." => |shape| shape
         .must::<DocumentId>("documentId", "The document.")
         .must::<DocumentId>("exposedDocumentId", "The document again.")
+        .may::<BlockId>("blockId", "The block, if blocks are the results.")
         .must::<String>("markdown", "A piece of its text, hits between **.")
         .must::<Vec<ByteRange>>("highlights", "Where the hits are in markdown, in bytes.")
         .must::<Vec<BlockId>>("blockIds", "The blocks that have hits.")

@@ -1,11 +1,12 @@
 //! Requests on documents and folders, and searches.
 
-use schemars::json_schema;
+use schemars::{Schema, json_schema};
 
 use super::{OneOrMany, Shape, shapes};
 use crate::{
     BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder, FolderDraft,
-    FolderRef, Limits, ListDocuments, ReplaceText, SearchBlocks, SearchDocuments, TermMode,
+    FolderRef, Limits, ListDocuments, ReplaceText, SearchBlocks, SearchDocuments, SearchGroup,
+    SearchWeights, TermMode,
 };
 
 impl Shape<'_> {
@@ -17,8 +18,13 @@ impl Shape<'_> {
     fn search_paging(self) -> Self {
         let limit =
             json_schema!({ "type": "integer", "minimum": 1, "maximum": Limits::SEARCH_PAGE });
-        self.field("limit", limit, "The most documents of one reply; 20 by default.")
+        self.field("limit", limit, "The most results of one reply; 20 by default.")
             .may::<String>("cursor", "The nextCursor of the reply before.")
+    }
+
+    fn weight(self, name: &'static str, about: &'static str) -> Self {
+        let most = Limits::SEARCH_WEIGHT;
+        self.field(name, json_schema!({ "type": "number", "minimum": 0, "maximum": most }), about)
     }
 
     /// The fields of [`crate::DocumentFilter`]: documents match all given filters.
@@ -33,6 +39,11 @@ impl Shape<'_> {
             .may::<DayRef>("dailyNoteDateLte", "")
             .some::<String>("tags", "With all these tags, or nested ones.")
     }
+}
+
+fn half_life() -> Schema {
+    let most = Limits::HALF_LIFE_DAYS;
+    json_schema!({ "type": "number", "exclusiveMinimum": 0, "maximum": most })
 }
 
 shapes! {
@@ -57,8 +68,18 @@ shapes! {
         .some::<DocumentId>("documentIds", "Only these. No other filters then.")
         .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude for all others.")
         .filter("folderIds")
+        .may::<SearchWeights>("weights", "What counts how much in the order of results.")
+        .may::<SearchGroup>("group", "document (default), or block: each matching block is a result.")
         .metadata()
         .search_paging()
+        .closed();
+    SearchWeights, "What counts how much in the order of results." => |shape| shape
+        .weight("title", "Words in titles; 1 by default.")
+        .weight("headings", "Words in headings, in addition to body; 0 by default.")
+        .weight("body", "Words in blocks and comments; 1 by default.")
+        .weight("recency", "The gain of a document modified just now; 0 by default.")
+        .field("halfLifeDays", half_life(), "The days in which that gain halves; 30 by default.")
+        .weight("links", "The gain of a document that many others link to; 0 by default.")
         .closed();
     SearchBlocks, "Finds blocks in a document or page, or in all that filters select." => |shape| shape
         .may::<BlockId>("blockId", "A document or page. No filters then.")

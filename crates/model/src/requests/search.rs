@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::collections::DocumentFilterMode;
 use super::documents::DocumentFilter;
+use super::search_weights::SearchWeights;
 use super::{Paging, given, write_texts};
 use crate::json::{Object, deserialize_by, missing_field, wire_enum};
 use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
@@ -22,10 +23,21 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// What the results of a search are.
+    SearchGroup {
+        /// Documents, each with a snippet.
+        #[default]
+        Document = "document",
+        /// Blocks, each with a snippet of its own.
+        Block = "block",
+    }
+}
+
 /// Searches documents by terms, by patterns, or by both. As JSON: `include`, `title` and `exclude`
 /// (one text or several), `termMode`, `regexps` (one or several), `documentIds` with
-/// `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; `fetchMetadata`;
-/// and the fields of a [`Paging`].
+/// `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; `weights`;
+/// `group`; `fetchMetadata`; and the fields of a [`Paging`].
 ///
 /// A text of `include` has terms, and phrases in quotation marks; its last term may be a prefix.
 /// Without patterns at least one term is required.
@@ -37,7 +49,7 @@ wire_enum! {
 /// assert_eq!(request, SearchDocuments::words("\"night train\" lis").matching(r"\d{2}:\d{2}"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SearchDocuments {
     /// The texts with the search terms.
@@ -56,9 +68,13 @@ pub struct SearchDocuments {
     pub mode: Option<DocumentFilterMode>,
     /// Filters, exclusive with `document_ids`.
     pub filter: DocumentFilter,
-    /// Whether matches include the times of creation and modification.
+    /// What counts how much; without terms it has no effect.
+    pub weights: SearchWeights,
+    /// Whether the results are documents or blocks.
+    pub group: SearchGroup,
+    /// Whether matches include the times of creation and modification of their documents.
     pub metadata: bool,
-    /// The page of documents: at most [`Limits::SEARCH_PAGE`], and without a limit
+    /// The page of results: at most [`Limits::SEARCH_PAGE`], and without a limit
     /// [`Limits::SEARCH_RESULTS`].
     pub paging: Paging,
 }
@@ -160,13 +176,25 @@ impl SearchDocuments {
         self
     }
 
+    /// Sets what counts how much in the scores of documents.
+    pub const fn weighted(mut self, weights: SearchWeights) -> Self {
+        self.weights = weights;
+        self
+    }
+
+    /// Makes each matching block a result.
+    pub const fn by_block(mut self) -> Self {
+        self.group = SearchGroup::Block;
+        self
+    }
+
     /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 
-    /// Limits the number of documents in a reply.
+    /// Limits the number of results in a reply.
     pub const fn limit(mut self, limit: usize) -> Self {
         self.paging.limit = Some(limit);
         self
@@ -182,12 +210,13 @@ impl SearchDocuments {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for a search without terms and patterns, for exclusive
-    /// filters, and at `limit` for 0; [`crate::ErrorKind::LimitExceeded`] at `limit` for more than
-    /// [`Limits::SEARCH_PAGE`].
+    /// filters, at `limit` for 0, and at `weights` if [`SearchWeights::check`] refuses them;
+    /// [`crate::ErrorKind::LimitExceeded`] at `limit` for more than [`Limits::SEARCH_PAGE`].
     pub fn check(&self) -> Result<()> {
         self.paging.check()?;
+        self.weights.check().map_err(|error| error.at("weights"))?;
         if let Some(limit) = self.paging.limit.filter(|limit| *limit > Limits::SEARCH_PAGE) {
-            let error = Error::limit("documents of a reply", Limits::SEARCH_PAGE, limit);
+            let error = Error::limit("results of a reply", Limits::SEARCH_PAGE, limit);
             return Err(error.at("limit"));
         }
         if self.include.is_empty() && self.title.is_empty() && self.regexps.is_empty() {
@@ -215,6 +244,7 @@ impl From<String> for SearchDocuments {
 impl SearchDocuments {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
+        take_query_weights(&mut object)?;
         let read = Self {
             include: object.one_or_many("include")?.unwrap_or_default(),
             term_mode: object.optional("termMode")?.unwrap_or_default(),
@@ -224,6 +254,8 @@ impl SearchDocuments {
             document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
+            weights: object.optional("weights")?.unwrap_or_default(),
+            group: object.optional("group")?.unwrap_or_default(),
             metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
             paging: Paging::take(&mut object)?,
         };
@@ -248,11 +280,30 @@ impl Serialize for SearchDocuments {
         given(&mut map, "documentIds", self.document_ids.as_ref())?;
         given(&mut map, "documentFilterMode", self.mode.as_ref())?;
         self.filter.write(&mut map, "folderIds", false)?;
+        let weights = Some(&self.weights);
+        given(&mut map, "weights", weights.filter(|given| **given != SearchWeights::default()))?;
+        given(&mut map, "group", (self.group != SearchGroup::default()).then_some(&self.group))?;
         given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
         self.paging.write(&mut map)?;
         map.end()
     }
 }
+
+/// Weights in a query string, `weights.title=2`, as the object that JSON has.
+fn take_query_weights(object: &mut Object) -> Result<()> {
+    let named = object.split_off(|name| name.starts_with(WEIGHTS_PREFIX));
+    if named.is_empty() {
+        return Ok(());
+    }
+    let mut weights = object.object("weights")?;
+    weights.extend(named.into_iter().map(|(name, value)| {
+        (name.strip_prefix(WEIGHTS_PREFIX).unwrap_or_default().to_owned(), value)
+    }));
+    object.set("weights", Value::Object(weights));
+    Ok(())
+}
+
+const WEIGHTS_PREFIX: &str = "weights.";
 
 /// Searches blocks by patterns: those of a document or of one of its pages, or of all documents
 /// that filters select. As JSON: `blockId` or `documentId`, or else `documentIds` with

@@ -4,21 +4,30 @@ use std::cell::RefCell;
 use std::ops::Add;
 
 use frostem::{Algorithm, Stemmer};
-use leafbase_model::{Result, invariant};
+use leafbase_model::{Result, SearchWeights, invariant};
 
 use super::error::IndexFailure;
 use super::overlay::{CurrentDocuments, SearchOverlay};
 use super::postings::SegmentPostingsReader;
 use super::score_list::{MergeMode, intersection_len, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
-use crate::document::{Attributes, SearchDocument, TextField};
+use crate::document::{Attributes, SearchDocument, Section, TextField};
 use crate::parsed_query::{ClauseKind, ClauseTerm, QueryClause};
 use crate::ranking::{CountedTerm, RankingStatistics, Reading, WordStems};
-use crate::score::{CorpusStatistics, TermScorer};
+use crate::score::{CorpusStatistics, TermScorer, section_weight};
 use crate::stems::stem_of;
 
 /// The factor of the score of two pairs of a run in a row, added to the score of each.
 const PAIRS_IN_A_ROW: f64 = 0.5;
+
+/// The factor of the score of two words in a row, added to the score of each. Tuned by the relevance
+/// benchmark (`benches/README.md`).
+const WORDS_IN_A_ROW: f64 = 1.0;
+
+/// The factors of the scores of a word without its diacritics, and with them. Where these
+/// distinguish words, most documents with the folded word have another one. Tuned as above.
+const WITHOUT_DIACRITICS: f64 = 0.3;
+const WITH_DIACRITICS: f64 = 1.7;
 
 /// The factor of the score of the most frequent word that a misspelt one is read as.
 const LIKENESS: f64 = 0.8;
@@ -75,6 +84,12 @@ fn with_match(scores: ScoreList, found: TermMatch) -> Vec<(DocNumber, TermMatch)
     scores.into_iter().map(|(number, score)| (number, TermMatch { score, ..found })).collect()
 }
 
+fn scale(scores: &mut ScoreList, factor: f64) {
+    for (_, score) in scores {
+        *score *= factor;
+    }
+}
+
 /// Frequencies of a term by document, sorted by document.
 pub(super) type FrequencyList = Vec<(DocNumber, u32)>;
 /// Scores by document, sorted by document.
@@ -85,6 +100,7 @@ pub(super) struct ClauseSearch<'r> {
     pub(super) snapshot: &'r IndexSnapshot,
     pub(super) overlay: &'r SearchOverlay<'r>,
     current: CurrentDocuments<'r>,
+    weights: SearchWeights,
     /// Those of the first page.
     statistics: RefCell<RankingStatistics>,
     is_first_page: bool,
@@ -95,6 +111,7 @@ impl<'r> ClauseSearch<'r> {
     pub(super) fn new(
         snapshot: &'r IndexSnapshot,
         overlay: &'r SearchOverlay<'r>,
+        weights: SearchWeights,
         first_page: Option<&RankingStatistics>,
     ) -> Result<Self, IndexFailure> {
         let current = CurrentDocuments::new(snapshot, overlay)?;
@@ -113,7 +130,7 @@ impl<'r> ClauseSearch<'r> {
         let is_first_page = first_page.is_none();
         let statistics = first_page.cloned().unwrap_or_else(|| RankingStatistics::new(statistics));
         let statistics = RefCell::new(statistics);
-        Ok(Self { snapshot, overlay, current, statistics, is_first_page })
+        Ok(Self { snapshot, overlay, current, weights, statistics, is_first_page })
     }
 
     pub(super) fn into_statistics(self) -> RankingStatistics {
@@ -136,10 +153,8 @@ impl<'r> ClauseSearch<'r> {
     fn length(&self, number: DocNumber, field: TextField) -> Result<u32> {
         let lengths = self.snapshot.lengths.get(number as usize);
         let lengths = lengths.or_else(|| self.dirty(number).map(|document| &document.lengths));
-        let Some(length) = lengths.and_then(|lengths| lengths.get(field as usize)) else {
-            invariant!("a posting is of a known document")
-        };
-        Ok(*length)
+        let Some(lengths) = lengths else { invariant!("a posting is of a known document") };
+        Ok(field.of(lengths))
     }
 
     /// The documents that match a clause, or a part of it.
@@ -195,9 +210,7 @@ impl<'r> ClauseSearch<'r> {
             let mut found = self.score_word(&read)?;
             // A rare word is a less likely reading, although it would score more.
             let factor = LIKENESS * CorpusStatistics::share(*documents, most);
-            for (_, score) in &mut found {
-                *score *= factor;
-            }
+            scale(&mut found, factor);
             let documents: Vec<DocNumber> = found.iter().map(|(number, _)| *number).collect();
             corrections.push(ReadWord { documents, clause: read });
             scores = merge(scores, found, MergeMode::Union);
@@ -242,9 +255,7 @@ impl<'r> ClauseSearch<'r> {
                 ..pair.clone()
             });
             let mut scores = self.score_phrase(&in_a_row.collect::<Vec<_>>())?;
-            for (_, score) in &mut scores {
-                *score *= PAIRS_IN_A_ROW;
-            }
+            scale(&mut scores, PAIRS_IN_A_ROW);
             let scores = with_match(scores, TermMatch::default());
             documents = merge(documents, scores, MergeMode::First);
         }
@@ -255,6 +266,36 @@ impl<'r> ClauseSearch<'r> {
             found.weight = if is_satisfied { weight } else { found.weight };
         }
         Ok(ClauseMatches { documents, weight, corrections: Vec::new() })
+    }
+
+    /// Adds to the documents of each clause what those gain that have the next word right after it.
+    /// Stop words are next to anything.
+    pub(super) fn add_next_words(
+        &self,
+        clauses: &[QueryClause],
+        matches: &mut [ClauseMatches],
+    ) -> Result<(), IndexFailure> {
+        let is_stop_word: Vec<bool> = matches.iter().map(|found| found.weight == 0.0).collect();
+        let has_weight = |term: &ClauseTerm| {
+            let is_of = |clause: &QueryClause| match clause.terms.as_slice() {
+                [only] => only.text == term.text && only.is_prefix == term.is_prefix,
+                _ => false,
+            };
+            let at = clauses.iter().position(is_of);
+            at.and_then(|at| is_stop_word.get(at)).is_some_and(|is_stop_word| !is_stop_word)
+        };
+        for (clause, found) in clauses.iter().zip(matches) {
+            let (Some(next), [word]) = (&clause.next, clause.terms.as_slice()) else { continue };
+            if found.documents.is_empty() || !has_weight(word) || !has_weight(next) {
+                continue;
+            }
+            let mut scores = self.score_phrase(&[word.clone(), next.clone()])?;
+            scale(&mut scores, WORDS_IN_A_ROW);
+            let scores = with_match(scores, TermMatch::default());
+            let documents = std::mem::take(&mut found.documents);
+            found.documents = merge(documents, scores, MergeMode::First);
+        }
+        Ok(())
     }
 
     /// The weight of a word or phrase with these documents.
@@ -278,7 +319,10 @@ impl<'r> ClauseSearch<'r> {
             scores = merge(scores, self.score_form(stem)?, MergeMode::Union);
         }
         if let Some(accented) = clause.forms.accented.as_ref().filter(|_| !scores.is_empty()) {
-            scores = merge(scores, self.score_form(accented)?, MergeMode::First);
+            let mut more = self.score_form(accented)?;
+            scale(&mut scores, WITHOUT_DIACRITICS);
+            scale(&mut more, WITH_DIACRITICS);
+            scores = merge(scores, more, MergeMode::First);
         }
         // Documents with the exact term, or the compound as written, score higher than others that
         // only have the prefix or the parts.
@@ -297,7 +341,7 @@ impl<'r> ClauseSearch<'r> {
     pub(super) fn in_title(&self, clause: &QueryClause) -> Result<FrequencyList, IndexFailure> {
         let mut found = self.frequencies(TextField::Title, &clause.terms)?;
         if let Some(stem) = &clause.stem {
-            let stems = self.stem_frequencies(stem, TextField::Title, TextField::TitleStems)?;
+            let stems = self.stem_frequencies(stem, Section::Title)?;
             found = merge(found, stems, MergeMode::Union);
         }
         for (_, stem) in &clause.forms.stems {
@@ -308,38 +352,33 @@ impl<'r> ClauseSearch<'r> {
     }
 
     fn score_stem(&self, stem: &str) -> Result<ScoreList, IndexFailure> {
-        let frequencies = |words, stems| -> Result<_, IndexFailure> {
-            Ok((stems, self.stem_frequencies(stem, words, stems)?))
-        };
-        let title = frequencies(TextField::Title, TextField::TitleStems)?;
-        let body = frequencies(TextField::Body, TextField::BodyStems)?;
-        Ok(self.score(CountedTerm::Stem(stem), title, body)?)
+        self.score(CountedTerm::Stem(stem), |section| {
+            Ok((section.stems(), self.stem_frequencies(stem, section)?))
+        })
     }
 
-    /// How often words with a stem occur in a field, by document.
+    /// How often words with a stem occur in a section, by document.
     fn stem_frequencies(
         &self,
         stem: &str,
-        words: TextField,
-        stems: TextField,
+        section: Section,
     ) -> Result<FrequencyList, IndexFailure> {
         // The stem fields leave out words that are their own stems, so these are read from the
         // word fields.
         let stemmer = Stemmer::new(Algorithm::English);
         let is_word = stem_of(stemmer, stem).is_some_and(|own| own == stem);
         let term = single_term(stem);
-        let others = self.frequencies(stems, &term)?;
-        let same = if is_word { self.frequencies(words, &term)? } else { Vec::new() };
+        let others = self.frequencies(section.stems(), &term)?;
+        let same = if is_word { self.frequencies(section.words(), &term)? } else { Vec::new() };
         Ok(merge(others, same, MergeMode::Union))
     }
 
     /// The scores of the documents that have another form of a word.
     fn score_form(&self, form: &str) -> Result<ScoreList, IndexFailure> {
         let term = single_term(form);
-        let [title, body] = [TextField::TitleStems, TextField::BodyStems];
-        let title = (title, self.frequencies(title, &term)?);
-        let body = (body, self.frequencies(body, &term)?);
-        Ok(self.score(CountedTerm::Form(form), title, body)?)
+        self.score(CountedTerm::Form(form), |section| {
+            Ok((section.stems(), self.frequencies(section.stems(), &term)?))
+        })
     }
 
     /// The number of documents that have a term in a title or a body.
@@ -351,30 +390,36 @@ impl<'r> ClauseSearch<'r> {
     }
 
     fn score_phrase(&self, terms: &[ClauseTerm]) -> Result<ScoreList, IndexFailure> {
-        let title = (TextField::Title, self.frequencies(TextField::Title, terms)?);
-        let body = (TextField::Body, self.frequencies(TextField::Body, terms)?);
-        Ok(self.score(CountedTerm::Phrase(terms), title, body)?)
+        self.score(CountedTerm::Phrase(terms), |section| {
+            Ok((section.words(), self.frequencies(section.words(), terms)?))
+        })
     }
 
-    /// Scores the frequencies in two fields. The document frequency counts both together.
+    /// Scores the frequencies in a field of each section. The document frequency counts title and
+    /// body together, of which the body has what headings have.
     fn score(
         &self,
         counted: CountedTerm<'_>,
-        title: (TextField, FrequencyList),
-        body: (TextField, FrequencyList),
-    ) -> Result<ScoreList> {
+        frequencies: impl Fn(Section) -> Result<(TextField, FrequencyList), IndexFailure>,
+    ) -> Result<ScoreList, IndexFailure> {
+        let (title, body) = (frequencies(Section::Title)?, frequencies(Section::Body)?);
         let in_both = intersection_len(&title.1, &body.1);
         let found = (title.1.len() + body.1.len() - in_both) as u64;
         let mut statistics = self.statistics.borrow_mut();
         let document_frequency = statistics.document_frequency(counted, found);
         let score = |(field, frequencies): (TextField, FrequencyList)| -> Result<ScoreList> {
-            let scorer = TermScorer::new(field, &statistics.corpus, document_frequency);
+            let scorer =
+                TermScorer::new(field, &self.weights, &statistics.corpus, document_frequency);
             let score = |(number, frequency)| {
                 Ok((number, scorer.score(frequency, self.length(number, field)?)))
             };
             frequencies.into_iter().map(score).collect()
         };
-        Ok(merge(score(title)?, score(body)?, MergeMode::Union))
+        let scores = merge(score(title)?, score(body)?, MergeMode::Union);
+        if section_weight(Section::Headings, &self.weights) == 0.0 {
+            return Ok(scores);
+        }
+        Ok(merge(scores, score(frequencies(Section::Headings)?)?, MergeMode::Union))
     }
 
     /// How often consecutive terms occur in a field, by document.
@@ -411,18 +456,18 @@ fn single_term(text: &str) -> [ClauseTerm; 1] {
 
 /// How often consecutive terms occur in a field of a dirty document.
 fn frequency_in(document: &SearchDocument, field: TextField, terms: &[ClauseTerm]) -> u32 {
-    let is_title = field.is_title();
-    if matches!(field, TextField::TitleStems | TextField::BodyStems) {
+    let section = field.section();
+    if field.is_stems() {
         // Stems are searched one by one, never as a phrase.
-        return terms.iter().map(|term| document.stem_frequency(is_title, &term.text)).sum();
+        return terms.iter().map(|term| document.stem_frequency(section, &term.text)).sum();
     }
     if let [only] = terms {
-        return saturate(document.positions_of(is_title, &only.text, only.is_prefix).len());
+        return saturate(document.positions_of(section, &only.text, only.is_prefix).len());
     }
     // Where a phrase starts: the positions of each term, shifted back by its offset.
     let mut starts: Option<Vec<u32>> = None;
     for term in terms {
-        let positions = document.positions_of(is_title, &term.text, term.is_prefix);
+        let positions = document.positions_of(section, &term.text, term.is_prefix);
         let mut here: Vec<u32> =
             positions.iter().filter_map(|position| position.checked_sub(term.offset)).collect();
         here.sort_unstable();

@@ -10,7 +10,7 @@ use tantivy::schema::{
 
 use super::error::IndexFailure;
 use super::field_text::TOKENIZER;
-use crate::document::{Attributes, SearchDocument, TextField};
+use crate::document::{Attributes, FieldLengths, SearchDocument, TextField};
 
 /// Handles of the fields.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +18,14 @@ pub(crate) struct IndexFields {
     /// The document's ID: deletions look it up.
     pub(crate) id: Field,
     /// In the order of [`TextField::ALL`].
-    texts: [Field; 4],
+    texts: [Field; TextField::ALL.len()],
     /// In the order of [`COLUMNS`].
     pub(super) columns: [Field; COLUMNS.len()],
 }
 
 /// Columns: numbers that a snapshot reads of every document. Its ID, location and times, and the
 /// length of each text field.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 14] = [
     "id_high",
     "id_low",
     "place",
@@ -36,8 +36,10 @@ const COLUMNS: [&str; 12] = [
     "day",
     "title",
     "body",
+    "headings",
     "title_stems",
     "body_stems",
+    "heading_stems",
 ];
 
 /// Flips the sign bit, so that signed numbers sort as unsigned ones.
@@ -61,9 +63,11 @@ pub(crate) fn schema() -> (Schema, IndexFields) {
     let id = schema.add_bytes_field("id", BytesOptions::default().set_indexed());
     let texts = [
         schema.add_text_field("words_title", words.clone()),
-        schema.add_text_field("words_body", words),
+        schema.add_text_field("words_body", words.clone()),
+        schema.add_text_field("words_headings", words),
         schema.add_text_field("words_title_stems", stems.clone()),
-        schema.add_text_field("words_body_stems", stems),
+        schema.add_text_field("words_body_stems", stems.clone()),
+        schema.add_text_field("words_heading_stems", stems),
     ];
     let columns = COLUMNS.map(|name| schema.add_u64_field(name, NumericOptions::from(FAST)));
     (schema.build(), IndexFields { id, texts, columns })
@@ -71,13 +75,7 @@ pub(crate) fn schema() -> (Schema, IndexFields) {
 
 impl IndexFields {
     pub(crate) const fn text(&self, field: TextField) -> Field {
-        let [title, body, title_stems, body_stems] = self.texts;
-        match field {
-            TextField::Title => title,
-            TextField::Body => body,
-            TextField::TitleStems => title_stems,
-            TextField::BodyStems => body_stems,
-        }
+        field.of(&self.texts)
     }
 }
 
@@ -100,7 +98,8 @@ impl DocumentColumns {
         let [folder_high, folder_low] = halves(*folder.as_bytes());
         let time = |time: Timestamp| time.as_millis().cast_unsigned() ^ SIGN_BIT;
         let day = day.map_or(NO_DAY, |day| day.epoch_days().cast_unsigned() ^ SIGN_BIT);
-        let [title, body, title_stems, body_stems] = document.lengths.map(u64::from);
+        let [title, body, headings, title_stems, body_stems, heading_stems] =
+            document.lengths.map(u64::from);
         Self([
             id_high,
             id_low,
@@ -112,8 +111,10 @@ impl DocumentColumns {
             day,
             title,
             body,
+            headings,
             title_stems,
             body_stems,
+            heading_stems,
         ])
     }
 
@@ -147,7 +148,7 @@ impl DocumentColumns {
     ///
     /// # Errors
     /// If no version of this schema writes such columns.
-    pub(crate) fn decode(&self) -> Result<(Attributes, [u32; 4]), IndexFailure> {
+    pub(crate) fn decode(&self) -> Result<(Attributes, FieldLengths), IndexFailure> {
         let [id_high, id_low, place, folder_high, folder_low, created, modified, day, sizes @ ..] =
             self.0;
         let location = match place {
@@ -168,7 +169,7 @@ impl DocumentColumns {
             created_at: time(created),
             modified_at: time(modified),
         };
-        let mut read = [0; 4];
+        let mut read = FieldLengths::default();
         for (length, stored) in read.iter_mut().zip(sizes) {
             *length = u32::try_from(stored)
                 .map_err(|_| IndexFailure::corrupt("a field is longer than any can be"))?;

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use leafbase_model::{DocumentId, Result, TermMode};
+use leafbase_model::{DocumentId, Result, SearchWeights, TermMode};
 
 use super::clause_search::{ClauseMatches, ClauseSearch, TermMatch};
 use super::error::IndexFailure;
 use super::overlay::SearchOverlay;
 use super::score_list::{MergeMode, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
+use crate::document::Attributes;
 use crate::parsed_query::{ParsedQuery, TermCorrection};
 use crate::ranking::{DocumentRank, RankPosition, RankingStatistics};
 
@@ -37,6 +38,28 @@ pub struct HitList {
     pub stop_words: Vec<usize>,
 }
 
+/// How a search ranks documents, and from where on.
+#[derive(Clone, Copy, Default)]
+pub struct RankingOptions<'r> {
+    /// The position after which results are wanted; `None` for the first ones. Its statistics rank
+    /// them: a document whose text has not changed has the same rank as before, whatever was
+    /// written to others.
+    pub after: Option<&'r RankPosition>,
+    /// The weights of title, body and headings.
+    pub weights: SearchWeights,
+    /// The factor of a document's score; 1 if absent.
+    pub boost: Option<&'r dyn Fn(&Attributes) -> Result<f64>>,
+}
+
+impl std::fmt::Debug for RankingOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RankingOptions")
+            .field("after", &self.after)
+            .field("weights", &self.weights)
+            .finish_non_exhaustive()
+    }
+}
+
 impl IndexSnapshot {
     /// The best `limit` documents: in the mode [`TermMode::Most`] those with all terms first, then
     /// by descending score, then by ID. Reads the postings of all terms: costs time in proportion
@@ -50,23 +73,22 @@ impl IndexSnapshot {
         overlay: &SearchOverlay<'_>,
         limit: usize,
     ) -> Result<HitList> {
-        self.search_after(query, overlay, None, limit)
+        self.search_ranked(query, overlay, RankingOptions::default(), limit)
     }
 
-    /// The best `limit` documents after a position in the results of the same query, with the
-    /// statistics of that position: a document whose text has not changed has the same rank as
-    /// before, whatever was written to others. Costs as much as the first page.
+    /// The best `limit` documents with weights, or after a position in the results of the same
+    /// query with the same weights. Each page costs as much as the first one.
     ///
     /// # Errors
-    /// As [`Self::search`].
-    pub fn search_after(
+    /// As [`Self::search`], and errors of the boost.
+    pub fn search_ranked(
         &self,
         query: &ParsedQuery,
         overlay: &SearchOverlay<'_>,
-        position: Option<&RankPosition>,
+        options: RankingOptions<'_>,
         limit: usize,
     ) -> Result<HitList> {
-        self.find_hits(query, overlay, position, limit).map_err(|IndexFailure(error)| error)
+        self.find_hits(query, overlay, options, limit).map_err(|IndexFailure(error)| error)
     }
 
     /// The documents that have all words and phrases of a query in their title, whatever its mode;
@@ -87,7 +109,7 @@ impl IndexSnapshot {
         query: &ParsedQuery,
         overlay: &SearchOverlay<'_>,
     ) -> Result<HashSet<DocumentId>, IndexFailure> {
-        let search = ClauseSearch::new(self, overlay, None)?;
+        let search = ClauseSearch::new(self, overlay, SearchWeights::default(), None)?;
         let mut found: Option<HashSet<DocumentId>> = None;
         for clause in &query.clauses {
             let mut here = HashSet::new();
@@ -106,10 +128,11 @@ impl IndexSnapshot {
         &self,
         query: &ParsedQuery,
         overlay: &SearchOverlay<'_>,
-        position: Option<&RankPosition>,
+        RankingOptions { after, weights, boost }: RankingOptions<'_>,
         limit: usize,
     ) -> Result<HitList, IndexFailure> {
-        let search = ClauseSearch::new(self, overlay, position.map(|page| &page.statistics))?;
+        let first_page = after.map(|position| &position.statistics);
+        let search = ClauseSearch::new(self, overlay, weights, first_page)?;
         let mut clauses = Vec::with_capacity(query.clauses.len());
         for clause in &query.clauses {
             let mut matches = search.clause(clause)?;
@@ -121,16 +144,21 @@ impl IndexSnapshot {
             }
             clauses.push(matches);
         }
+        search.add_next_words(&query.clauses, &mut clauses)?;
         let query = RankedQuery::new(query.mode, clauses);
         let mut found = Vec::new();
         for (number, matched) in query.documents() {
             let attributes = search.attributes(number)?;
             if (overlay.filter)(attributes) {
-                found.push(query.rank(number, attributes.id, matched));
+                let mut ranked = query.rank(number, attributes.id, matched);
+                if let Some(boost) = boost {
+                    ranked.rank.score *= boost(attributes)?;
+                }
+                found.push(ranked);
             }
         }
         let total = found.len();
-        if let Some(RankPosition { last, .. }) = position {
+        if let Some(RankPosition { last, .. }) = after {
             found.retain(|ranked| last.order(&ranked.rank).is_lt());
         }
         let hits = best(found, limit).into_iter().map(|ranked| query.hit(ranked));

@@ -21,7 +21,7 @@ pub(super) struct SegmentDocument {
     fields: IndexFields,
     id: DocumentId,
     /// In the order of [`TextField::ALL`].
-    texts: [String; 4],
+    texts: [String; TextField::ALL.len()],
     columns: DocumentColumns,
     pub(super) trigrams: TrigramSet,
     pub(super) varies: bool,
@@ -34,16 +34,17 @@ impl SegmentDocument {
         stems: &mut StemCache,
     ) -> Self {
         let columns = DocumentColumns::of(&document);
-        let [[title, title_stems], [body, body_stems]] = match &document.postings {
-            DocumentPostings::Sorted(fields) => fields.each_ref().map(sorted_texts),
-            DocumentPostings::Unsorted(fields) => {
-                fields.each_ref().map(|field| unsorted_texts(field, stems))
-            }
-        };
+        let [[title, title_stems], [body, body_stems], [headings, heading_stems]] =
+            match &document.postings {
+                DocumentPostings::Sorted(fields) => fields.each_ref().map(sorted_texts),
+                DocumentPostings::Unsorted(fields) => {
+                    fields.each_ref().map(|field| unsorted_texts(field, stems))
+                }
+            };
         Self {
             fields,
             id: document.id(),
-            texts: [title, body, title_stems, body_stems],
+            texts: [title, body, headings, title_stems, body_stems, heading_stems],
             columns,
             varies: document.varies(),
             trigrams: document.trigrams,

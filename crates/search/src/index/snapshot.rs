@@ -6,7 +6,7 @@ use tantivy::{DocId, Searcher, SegmentReader};
 use super::error::{IndexFailure, storage_error};
 use super::schema::{DocumentColumns, IndexFields};
 use super::trigram_plugin::TrigramFile;
-use crate::document::Attributes;
+use crate::document::{Attributes, FieldLengths};
 use crate::score::CorpusStatistics;
 
 /// Numbers the documents of all segments of a snapshot in order, deleted ones included. In a search
@@ -20,7 +20,7 @@ pub struct IndexSnapshot {
     /// Of each document.
     pub(super) attributes: Vec<Attributes>,
     /// The lengths of the text fields of each document.
-    pub(super) lengths: Vec<[u32; 4]>,
+    pub(super) lengths: Vec<FieldLengths>,
     /// Whether each document is live, which means not deleted.
     pub(super) is_live: Vec<bool>,
     /// The number of each segment's first document.

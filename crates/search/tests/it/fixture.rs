@@ -20,15 +20,26 @@ pub(crate) fn attributes(number: u8, location: Location) -> Attributes {
 
 /// A document whose texts are searchable by terms and by patterns.
 pub(crate) fn document(number: u8, title: &str, texts: &[&str]) -> SearchDocument {
-    at(number, Location::Unsorted, title, texts)
+    at(number, Location::Unsorted, title, texts, 0)
 }
 
-pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) -> SearchDocument {
+/// A document whose first texts are headings.
+pub(crate) fn at(
+    number: u8,
+    location: Location,
+    title: &str,
+    texts: &[&str],
+    headings: usize,
+) -> SearchDocument {
     let mut maker = Analyzer::default();
     let mut filling = maker.begin(attributes(number, location), title);
     filling.add_pattern_text(title);
-    for text in texts {
-        filling.add_words(text);
+    for (index, text) in texts.iter().enumerate() {
+        if index < headings {
+            filling.add_heading(text);
+        } else {
+            filling.add_words(text);
+        }
         filling.add_pattern_text(text);
     }
     // An index takes both forms.

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase_model::{Location, TermMode};
+use leafbase_model::{Location, SearchWeights, TermMode};
 use leafbase_search::SearchDocument;
 
 use crate::fixture::at;
@@ -85,7 +85,19 @@ pub(crate) struct Made {
     pub(crate) in_trash: bool,
     pub(crate) title: Text,
     pub(crate) texts: Vec<Text>,
+    /// How many of the first texts are headings.
+    pub(crate) headings: usize,
 }
+
+/// A part of a document that is scored by itself.
+#[derive(Clone, Copy)]
+enum Part {
+    Title,
+    Body,
+    Headings,
+}
+
+use Part::{Body, Headings, Title};
 
 impl Made {
     pub(crate) fn document(&self, number: u8) -> SearchDocument {
@@ -96,18 +108,23 @@ impl Made {
             location,
             &written(&self.title),
             &texts.iter().map(String::as_str).collect::<Vec<_>>(),
+            self.headings,
         )
     }
 
-    /// The tokens of each text by position: of the title, or of all others.
-    fn field(&self, is_title: bool) -> Vec<Vec<&'static [&'static str]>> {
-        let texts = if is_title { std::slice::from_ref(&self.title) } else { &self.texts[..] };
+    /// The tokens of each text of a part by position.
+    fn field(&self, part: Part) -> Vec<Vec<&'static [&'static str]>> {
+        let texts = match part {
+            Title => std::slice::from_ref(&self.title),
+            Body => &self.texts[..],
+            Headings => &self.texts[..self.headings.min(self.texts.len())],
+        };
         texts.iter().map(tokens).collect()
     }
 
     /// The number of words of a field, or of its stems.
-    fn length(&self, is_title: bool, of_stems: bool) -> f64 {
-        let field = self.field(is_title);
+    fn length(&self, part: Part, of_stems: bool) -> f64 {
+        let field = self.field(part);
         let tokens = field.iter().flatten().copied().flatten();
         let is_counted = |token: &&&str| {
             if of_stems { token.starts_with('~') } else { !token.starts_with(['~', '=']) }
@@ -116,11 +133,11 @@ impl Made {
     }
 
     /// How often terms stand in a row in a field; of a single one, how many tokens match.
-    fn frequency(&self, is_title: bool, row: &[(usize, String)]) -> f64 {
+    fn frequency(&self, part: Part, row: &[(usize, String)]) -> f64 {
         let matches = |token: &str, term: &str| {
             term.strip_suffix('*').map_or(token == term, |term| token.starts_with(term))
         };
-        let field = self.field(is_title);
+        let field = self.field(part);
         let mut count = 0;
         for text in &field {
             for start in 0..text.len() {
@@ -204,6 +221,14 @@ struct Clause {
     /// Whether it is a word of which like ones are found if no document has it.
     is_corrected: bool,
     parts: Vec<Clause>,
+    /// The word after a simple one, if it is one as well, with its offset.
+    next: Option<(usize, String)>,
+}
+
+impl Clause {
+    fn without_next(&self) -> Self {
+        Self { next: None, ..self.clone() }
+    }
 }
 
 fn single(term: &str) -> Row {
@@ -235,11 +260,19 @@ impl Asked {
             let (stem, exact, parts) = (None, exact_prefix(&row), Vec::new());
             let is_corrected = false;
             let accented = None;
-            return vec![Clause { row, stem, accented, exact, is_run: false, is_corrected, parts }];
+            let (is_run, next) = (false, None);
+            return vec![Clause { row, stem, accented, exact, is_run, is_corrected, parts, next }];
         }
         let last = self.words.len() - 1;
         let clause = |(number, word): (usize, &usize)| WORDS[*word].clause(number == last, mode);
-        self.words.iter().enumerate().map(clause).collect()
+        let mut clauses: Vec<_> = self.words.iter().enumerate().map(clause).collect();
+        let rows: Vec<Row> = clauses.iter().map(|clause| clause.row.clone()).collect();
+        for (at, clause) in clauses.iter_mut().enumerate() {
+            if let ([_], Some([(_, next)])) = (&rows[at][..], rows.get(at + 1).map(Vec::as_slice)) {
+                clause.next = Some((WORDS[self.words[at]].has.len(), next.clone()));
+            }
+        }
+        clauses
     }
 }
 
@@ -262,6 +295,7 @@ impl Word {
             is_run: false,
             is_corrected: is_long(term),
             parts: Vec::new(),
+            next: None,
         };
         let exact = exact_prefix(&row).or_else(|| is_compound.then(|| self.has[0][0].to_owned()));
         let has_parts = is_compound && mode != TermMode::All;
@@ -273,6 +307,7 @@ impl Word {
             is_corrected: self.kind == Simple && is_long(self.asks[0]),
             parts: self.asks.iter().enumerate().filter(|_| has_parts).map(part).collect(),
             row,
+            next: None,
         }
     }
 }
@@ -291,6 +326,9 @@ pub(crate) type NaiveHit = (u8, f64, bool);
 /// Scores the documents of a space.
 pub(crate) struct NaiveScorer<'d> {
     pub(crate) documents: &'d BTreeMap<u8, Made>,
+    pub(crate) weights: SearchWeights,
+    /// The factor of a document's score.
+    pub(crate) boost: fn(u8) -> f64,
     /// For a control: whether rare terms weigh as much as frequent ones.
     pub(crate) ignores_rarity: bool,
 }
@@ -300,7 +338,8 @@ impl NaiveScorer<'_> {
     pub(crate) fn search(&self, asked: &[Asked], mode: TermMode) -> Vec<NaiveHit> {
         let mut clauses: Vec<Clause> = Vec::new();
         for clause in asked.iter().flat_map(|asked| asked.clauses(mode)) {
-            if !clauses.contains(&clause) {
+            let clause_alone = clause.without_next();
+            if clauses.iter().all(|known| known.without_next() != clause_alone) {
                 clauses.push(clause);
             }
         }
@@ -308,7 +347,14 @@ impl NaiveScorer<'_> {
         if let (TermMode::Most, [only]) = (mode, clauses.as_mut_slice()) {
             only.parts.clear();
         }
-        let has: Vec<_> = clauses.iter().map(|clause| self.clause(clause)).collect();
+        let mut has: Vec<_> = clauses.iter().map(|clause| self.clause(clause)).collect();
+        for (clause, (by_document, _)) in clauses.iter().zip(&mut has) {
+            let Some((offset, next)) = &clause.next else { continue };
+            let row = vec![clause.row[0].clone(), (*offset, next.clone())];
+            for (number, score) in self.scores(&row, [0.5, 0.8], false) {
+                by_document.get_mut(&number).unwrap().score += score;
+            }
+        }
         let total: f64 = has.iter().map(|(_, weight)| weight).sum();
         let mut hits = Vec::new();
         let shown = self.documents.iter().filter(|(_, made)| !made.in_trash);
@@ -318,9 +364,10 @@ impl NaiveScorer<'_> {
             let weight: f64 = found.iter().map(|has| has.weight).sum();
             let satisfied = found.iter().filter(|has| has.is_satisfied).count();
             let lacks = satisfied < found.len();
-            let is_hit = if mode == TermMode::All { !lacks } else { score > 0.0 };
+            let is_hit = if mode == TermMode::All { !lacks } else { weight > 0.0 || satisfied > 0 };
             let share = if lacks && mode == TermMode::Most { weight / total } else { 1.0 };
-            hits.extend(is_hit.then_some((*number, score * share, lacks)));
+            let score = score * share * (self.boost)(*number);
+            hits.extend(is_hit.then_some((*number, score, lacks)));
         }
         let first = |hit: &NaiveHit| mode == TermMode::Most && hit.2;
         hits.sort_by(|one, other| {
@@ -401,7 +448,7 @@ impl NaiveScorer<'_> {
     fn like(&self, term: &str) -> Vec<Clause> {
         let asked = term.trim_end_matches('*');
         let documents = self.documents.values();
-        let fields = documents.flat_map(|made| [made.field(true), made.field(false)]);
+        let fields = documents.flat_map(|made| [made.field(Title), made.field(Body)]);
         let texts: Vec<_> = fields.flatten().collect();
         let tokens = texts.iter().flatten().copied().flatten().copied();
         let is_word = |token: &&str| {
@@ -429,7 +476,7 @@ impl NaiveScorer<'_> {
         }
         let frequency = |term: &str| {
             let row = single(term);
-            let has = |made: &&Made| made.frequency(true, &row) + made.frequency(false, &row) > 0.0;
+            let has = |made: &&Made| made.frequency(Title, &row) + made.frequency(Body, &row) > 0.0;
             self.documents.values().filter(has).count()
         };
         let mut found: Vec<String> = found.into_iter().collect();
@@ -447,6 +494,7 @@ impl NaiveScorer<'_> {
             is_run: false,
             is_corrected: false,
             parts: Vec::new(),
+            next: None,
         };
         found.into_iter().map(clause).collect()
     }
@@ -459,8 +507,9 @@ impl NaiveScorer<'_> {
             }
         }
         if let Some(accented) = &clause.accented {
+            scores.values_mut().for_each(|score| *score *= 0.3);
             for (number, more) in self.scores(&single(accented), [0.5, 1.0], true) {
-                scores.entry(number).and_modify(|score| *score += more);
+                scores.entry(number).and_modify(|score| *score += 1.7 * more);
             }
         }
         if let Some(exact) = &clause.exact {
@@ -471,22 +520,25 @@ impl NaiveScorer<'_> {
         scores
     }
 
-    /// BM25 of a row in titles and in texts, with a weight each.
+    /// BM25 of a row in titles, in texts and in headings, with a weight each: those of headings are
+    /// those of titles.
     fn scores(&self, row: &Row, weights: [f64; 2], of_stems: bool) -> BTreeMap<u8, f64> {
-        let fields = [true, false];
-        let frequencies = |made: &Made| fields.map(|is_title| made.frequency(is_title, row));
+        let SearchWeights { title, body, headings, .. } = self.weights;
+        let fields = [(Title, weights[0] * title), (Body, weights[1] * body)];
+        let fields = [fields[0], fields[1], (Headings, weights[0] * headings)];
+        let frequencies = |made: &Made| fields.map(|(part, _)| made.frequency(part, row));
         let found = self.documents.iter().map(|(number, made)| (*number, made, frequencies(made)));
-        let found: Vec<_> = found.filter(|(.., found)| *found != [0.0, 0.0]).collect();
+        let found: Vec<_> = found.filter(|(.., found)| found[..2] != [0.0, 0.0]).collect();
         let idf = self.idf(found.len());
-        let score = |made: &Made, frequencies: [f64; 2]| -> f64 {
+        let score = |made: &Made, frequencies: [f64; 3]| -> f64 {
             let field = |number: usize| {
-                let (is_title, frequency) = (fields[number], frequencies[number]);
-                let lengths = self.documents.values().map(|made| made.length(is_title, of_stems));
+                let ((part, weight), frequency) = (fields[number], frequencies[number]);
+                let lengths = self.documents.values().map(|made| made.length(part, of_stems));
                 let average = (lengths.sum::<f64>() / self.documents.len() as f64).max(1.0);
-                let norm = 0.25 + 0.75 * made.length(is_title, of_stems) / average;
-                weights[number] * idf * 2.2 * frequency / (frequency + 1.2 * norm)
+                let norm = 0.25 + 0.75 * made.length(part, of_stems) / average;
+                weight * idf * 2.2 * frequency / (frequency + 1.2 * norm)
             };
-            field(0) + field(1)
+            field(0) + field(1) + field(2)
         };
         found.into_iter().map(|(number, made, found)| (number, score(made, found))).collect()
     }

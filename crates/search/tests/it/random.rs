@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use leafbase_model::{Location, TermMode};
+use leafbase_model::{Location, SearchWeights, TermMode};
 use leafbase_pattern::Pattern;
-use leafbase_search::{Attributes, Hit, HitList, Index, ParsedQuery, RankPosition, SearchOverlay};
+use leafbase_search::{
+    Attributes, Hit, HitList, Index, IndexSnapshot, ParsedQuery, RankPosition, RankingOptions,
+    SearchOverlay,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
@@ -21,8 +24,50 @@ enum Step {
     Tidy,
     Rest,
     Reopen,
-    Ask(Vec<Asked>, TermMode),
+    Ask(Vec<Asked>, TermMode, Weighed),
     Match(&'static str),
+}
+
+/// What counts how much, and whether documents have factors of their own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weighed {
+    weights: SearchWeights,
+    is_boosted: bool,
+}
+
+/// The factor of a document, which ties others and changes their order.
+fn factor(number: u8) -> f64 {
+    1.0 + f64::from(number % 5) / 4.0
+}
+
+impl Weighed {
+    /// The best `limit` hits after a position.
+    fn search(
+        &self,
+        view: &IndexSnapshot,
+        terms: &ParsedQuery,
+        scope: &SearchOverlay<'_>,
+        (after, limit): (Option<&RankPosition>, usize),
+    ) -> HitList {
+        let boost = |one: &Attributes| Ok(factor(one.id.as_bytes()[0]));
+        let boost: Option<&dyn Fn(&Attributes) -> leafbase_model::Result<f64>> =
+            if self.is_boosted { Some(&boost) } else { None };
+        let options = RankingOptions { after, weights: self.weights, boost };
+        view.search_ranked(terms, scope, options, limit).unwrap()
+    }
+}
+
+fn weighed() -> impl Strategy<Value = Weighed> {
+    let weights = SearchWeights::default();
+    let weights = prop_oneof![
+        3 => Just(weights),
+        1 => Just(weights.title(3.0).headings(0.5)),
+        1 => Just(weights.headings(2.0)),
+        1 => Just(weights.title(0.0).headings(0.25).body(2.0)),
+        1 => Just(weights.body(0.0).headings(1.0)),
+    ];
+    let made = (weights, prop::bool::weighted(0.3));
+    made.prop_map(|(weights, is_boosted)| Weighed { weights, is_boosted })
 }
 
 fn text() -> impl Strategy<Value = Text> {
@@ -45,8 +90,14 @@ const PATTERNS: [&str; 9] = [
 fn step() -> impl Strategy<Value = Step> {
     // Few and many texts per document.
     let texts = prop_oneof![9 => prop::collection::vec(text(), 0..4), 1 => prop::collection::vec(text(), 15..24)];
-    let made = (prop::bool::weighted(0.2), text(), texts);
-    let made = made.prop_map(|(in_trash, title, texts)| Made { in_trash, title, texts });
+    let headings = prop_oneof![Just(0), 1..4_usize];
+    let made = (prop::bool::weighted(0.2), text(), texts, headings);
+    let made = made.prop_map(|(in_trash, title, texts, headings)| Made {
+        in_trash,
+        title,
+        texts,
+        headings,
+    });
     let asked = (prop::collection::vec(0..WORDS.len(), 1..4), prop::bool::weighted(0.3));
     let asked = asked.prop_map(|(words, is_phrase)| Asked { words, is_phrase });
     let asked = prop::collection::vec(asked, 1..3);
@@ -57,7 +108,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Tidy),
         1 => Just(Step::Rest),
         1 => Just(Step::Reopen),
-        8 => (asked, prop::sample::select(TermMode::ALL)).prop_map(|(asked, mode)| Step::Ask(asked, mode)),
+        8 => (asked, prop::sample::select(TermMode::ALL), weighed())
+            .prop_map(|(asked, mode, weighed)| Step::Ask(asked, mode, weighed)),
         2 => prop::sample::select(&PATTERNS[..]).prop_map(Step::Match),
     ]
 }
@@ -68,6 +120,7 @@ enum LeftOut {
     Removals,
     Trash,
     Rarity,
+    Weights,
 }
 
 /// The documents of a space, its index, and the documents that are dirty in it.
@@ -83,6 +136,8 @@ struct Under {
     ignores_trash: bool,
     /// For a control: whether expected scores ignore how rare terms are.
     ignores_rarity: bool,
+    /// For a control: whether expected scores ignore weights.
+    ignores_weights: bool,
 }
 
 /// Whether hits are the same. Those of equal scores, but for rounding, may change places.
@@ -116,6 +171,7 @@ impl Under {
             ghosts: (leaves_out == Some(LeftOut::Removals)).then(BTreeMap::new),
             ignores_trash: leaves_out == Some(LeftOut::Trash),
             ignores_rarity: leaves_out == Some(LeftOut::Rarity),
+            ignores_weights: leaves_out == Some(LeftOut::Weights),
         }
     }
 
@@ -140,7 +196,7 @@ impl Under {
             Step::Tidy => self.index().merge().unwrap(),
             Step::Rest => self.index().release_writer(),
             Step::Reopen => self.reopen()?,
-            Step::Ask(asked, mode) => self.ask(&asked, mode)?,
+            Step::Ask(asked, mode, weighed) => self.ask(&asked, mode, weighed)?,
             Step::Match(pattern) => self.match_pattern(pattern)?,
         }
         Ok(())
@@ -167,16 +223,21 @@ impl Under {
         Ok(())
     }
 
-    fn search(&self, index: &Index, dirty: &BTreeSet<u8>, terms: &ParsedQuery) -> Vec<Hit> {
-        self.page(index, dirty, terms, (None, usize::MAX)).hits
+    fn search(
+        &self,
+        (index, dirty): (&Index, &BTreeSet<u8>),
+        terms: &ParsedQuery,
+        weighed: Weighed,
+    ) -> Vec<Hit> {
+        self.page((index, dirty), terms, weighed, (None, usize::MAX)).hits
     }
 
     fn page(
         &self,
-        index: &Index,
-        dirty: &BTreeSet<u8>,
+        (index, dirty): (&Index, &BTreeSet<u8>),
         terms: &ParsedQuery,
-        (position, limit): (Option<&RankPosition>, usize),
+        weighed: Weighed,
+        page: (Option<&RankPosition>, usize),
     ) -> HitList {
         let documents: Vec<_> = dirty
             .iter()
@@ -190,39 +251,46 @@ impl Under {
             filter: &accepts,
             subset: None,
         };
-        index.snapshot().unwrap().search_after(terms, &scope, position, limit).unwrap()
+        weighed.search(&index.snapshot().unwrap(), terms, &scope, page)
     }
 
     /// The hits page by page.
-    fn pages(&self, terms: &ParsedQuery) -> Vec<Hit> {
+    fn pages(&self, terms: &ParsedQuery, weighed: Weighed) -> Vec<Hit> {
         let (mut hits, mut position) = (Vec::new(), None);
         loop {
-            let list = self.page(self.index(), &self.dirty_ids, terms, (position.as_ref(), 2));
+            let under = (self.index(), &self.dirty_ids);
+            let list = self.page(under, terms, weighed, (position.as_ref(), 2));
             let Some(last) = list.hits.last() else { return hits };
             position = Some(RankPosition { last: last.rank, statistics: list.statistics.clone() });
             hits.extend(list.hits);
         }
     }
 
-    fn ask(&self, asked: &[Asked], mode: TermMode) -> TestCaseResult {
+    fn ask(&self, asked: &[Asked], mode: TermMode, weighed: Weighed) -> TestCaseResult {
         let texts: Vec<String> = asked.iter().map(Asked::written).collect();
         let terms = ParsedQuery::new(&texts, mode).unwrap();
-        let found = self.search(self.index(), &self.dirty_ids, &terms);
+        let found = self.search((self.index(), &self.dirty_ids), &terms, weighed);
         let mut documents = self.now.clone();
         documents
             .extend(self.ghosts.iter().flatten().map(|(number, made)| (*number, made.clone())));
-        let naive = NaiveScorer { documents: &documents, ignores_rarity: self.ignores_rarity };
+        let expected = if self.ignores_weights { Weighed::default() } else { weighed };
+        let naive = NaiveScorer {
+            documents: &documents,
+            weights: expected.weights,
+            boost: if expected.is_boosted { factor } else { |_| 1.0 },
+            ignores_rarity: self.ignores_rarity,
+        };
         let expected = naive.search(asked, mode);
         let shown =
             |hit: &Hit| (hit.rank.document.as_bytes()[0], hit.rank.score, !hit.missing.is_empty());
         let shown: Vec<NaiveHit> = found.iter().map(shown).collect();
-        prop_assert!(is_alike(&shown, &expected), "{mode} {texts:?}: {shown:?}, {expected:?}");
-        prop_assert_eq!(self.pages(&terms), found.clone(), "{:?}", &texts);
-        let beside = self.search(
-            &Index::in_memory(OWNER).unwrap(),
-            &self.now.keys().copied().collect(),
-            &terms,
+        prop_assert!(
+            is_alike(&shown, &expected),
+            "{mode} {weighed:?} {texts:?}: {shown:?}, {expected:?}"
         );
+        prop_assert_eq!(self.pages(&terms, weighed), found.clone(), "{:?}", &texts);
+        let all = self.now.keys().copied().collect();
+        let beside = self.search((&Index::in_memory(OWNER).unwrap(), &all), &terms, weighed);
         prop_assert_eq!(found.len(), beside.len());
         for (one, other) in found.iter().zip(&beside) {
             prop_assert_eq!(
@@ -242,8 +310,8 @@ impl Under {
             );
         }
         prop_assert_eq!(
-            self.selected(self.index(), &self.dirty_ids, &terms),
-            self.alone(&terms),
+            self.selected(&terms, weighed),
+            self.alone(&terms, weighed),
             "{:?}",
             &texts
         );
@@ -256,8 +324,8 @@ impl Under {
         number.is_multiple_of(2) && self.now.get(&number).is_some_and(is_kept)
     }
 
-    fn selected(&self, index: &Index, dirty_ids: &BTreeSet<u8>, terms: &ParsedQuery) -> Vec<Hit> {
-        let view = index.snapshot().unwrap();
+    fn selected(&self, terms: &ParsedQuery, weighed: Weighed) -> Vec<Hit> {
+        let (view, dirty_ids) = (self.index().snapshot().unwrap(), &self.dirty_ids);
         let even = (0..14_u8).filter(|number| number % 2 == 0);
         let only = view.subset(even.map(id), |one| one.location == Location::Unsorted).unwrap();
         let dirty = dirty_ids.iter().filter(|number| self.is_seen(**number));
@@ -270,11 +338,11 @@ impl Under {
             filter: &|_| true,
             subset: Some(&only),
         };
-        view.search(terms, &scope, usize::MAX).unwrap().hits
+        weighed.search(&view, terms, &scope, (None, usize::MAX)).hits
     }
 
     /// The hits of a space that has no other documents.
-    fn alone(&self, terms: &ParsedQuery) -> Vec<Hit> {
+    fn alone(&self, terms: &ParsedQuery, weighed: Weighed) -> Vec<Hit> {
         let seen = self.now.iter().filter(|(number, _)| self.is_seen(**number));
         let documents: Vec<_> = seen.map(|(number, made)| made.document(*number)).collect();
         let dirty: Vec<_> = documents.iter().collect();
@@ -284,13 +352,8 @@ impl Under {
             filter: &|_| true,
             subset: None,
         };
-        Index::in_memory(OWNER)
-            .unwrap()
-            .snapshot()
-            .unwrap()
-            .search(terms, &scope, usize::MAX)
-            .unwrap()
-            .hits
+        let view = Index::in_memory(OWNER).unwrap().snapshot().unwrap();
+        weighed.search(&view, terms, &scope, (None, usize::MAX)).hits
     }
 
     /// Every clean document that matches is a candidate, and every dirty one may match.
@@ -351,12 +414,17 @@ fn results_equal_those_of_a_naive_scorer() {
 /// documents that it is in.
 #[test]
 fn a_word_and_a_phrase_of_it_are_counted_apart() {
-    let put = |number, texts| Step::Put(number, Made { in_trash: false, title: vec![], texts });
+    let made = |texts| Made { in_trash: false, title: vec![], texts, headings: 0 };
+    let put = |number, texts| Step::Put(number, made(texts));
     let asked = |words, is_phrase| Asked { words, is_phrase };
     let steps = [
         put(0, vec![vec![5]]),
         put(1, vec![]),
-        Step::Ask(vec![asked(vec![4, 0], false), asked(vec![4], true)], TermMode::Most),
+        Step::Ask(
+            vec![asked(vec![4, 0], false), asked(vec![4], true)],
+            TermMode::Most,
+            Weighed::default(),
+        ),
     ];
     let mut under = Under::new(false, None);
     for step in steps {
@@ -377,6 +445,11 @@ fn a_control_that_ignores_deletions_fails() {
 #[test]
 fn a_control_that_ignores_the_trash_fails() {
     assert!(run(ENOUGH, false, Some(LeftOut::Trash)).is_err());
+}
+
+#[test]
+fn a_control_that_ignores_weights_fails() {
+    assert!(run(ENOUGH, false, Some(LeftOut::Weights)).is_err());
 }
 
 #[test]

@@ -359,7 +359,7 @@ fn hits_are_limited_and_filtered() {
     let index = Index::in_memory(OWNER).unwrap();
     let place =
         |number: u8| if number.is_multiple_of(2) { Location::Unsorted } else { Location::Trash };
-    let documents = (0..50).map(|number| at(number, place(number), "", &["word"]));
+    let documents = (0..50).map(|number| at(number, place(number), "", &["word"], 0));
     update(&index, documents.collect(), &[], 1).unwrap();
     let accepts = |one: &leafbase_search::Attributes| one.location == Location::Trash;
     let scope =

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use leafbase::{
     AddComments, BlockId, BlockPatch, ChangeToken, CommentDraft, Connection, CreateDocuments,
     DeleteBlocks, DeleteDocuments, Destination, DocumentId, IdSource, MoveDocuments, Position,
-    Scope, SearchBlocks, SearchDocuments, SearchIndexing, Space, SpaceBuilder, TermMode, Timestamp,
-    UpdateBlocks,
+    Scope, SearchBlocks, SearchDocuments, SearchIndexing, SearchWeights, Space, SpaceBuilder,
+    TermMode, Timestamp, UpdateBlocks,
 };
 use leafbase_test_outline::FixedClock;
 use proptest::prelude::*;
@@ -70,6 +70,10 @@ enum Step {
     Hidden(usize, Change),
     /// Into a block of what is seen.
     Link(usize, u64),
+    /// In all worlds, to a document that is seen.
+    Mention(usize, usize),
+    /// In one world, in a hidden document.
+    HiddenMention(usize, usize, usize),
     Leave(usize),
     Join(usize),
     Flush(usize),
@@ -81,6 +85,8 @@ enum Step {
 #[derive(Clone, Debug)]
 enum Asked {
     Words(Vec<usize>, TermMode),
+    Weighed(Vec<usize>, usize),
+    ByBlock(Vec<usize>, Option<usize>),
     Phrase(usize, usize),
     Beginning(usize, usize),
     Pattern(usize),
@@ -110,6 +116,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let hidden = prop_oneof![8 => change(), 1 => word().prop_map(Change::Crowd)];
     let asked = prop_oneof![
         3 => (prop::collection::vec(word(), 1..4), prop::sample::select(TermMode::ALL)).prop_map(|(words, mode)| Asked::Words(words, mode)),
+        2 => (prop::collection::vec(word(), 1..4), 0..WEIGHTS).prop_map(|(words, weights)| Asked::Weighed(words, weights)),
+        2 => (prop::collection::vec(word(), 0..4), prop::option::of(0..PATTERNS.len())).prop_map(|(words, pattern)| Asked::ByBlock(words, pattern)),
         1 => (word(), word()).prop_map(|(one, other)| Asked::Phrase(one, other)),
         2 => (word(), 1..4_usize).prop_map(|(word, letters)| Asked::Beginning(word, letters)),
         2 => (0..PATTERNS.len()).prop_map(Asked::Pattern),
@@ -121,6 +129,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => change().prop_map(Step::Seen),
         6 => (0..2_usize, hidden).prop_map(|(world, change)| Step::Hidden(world, change)),
         1 => (any(), 0..3_u64).prop_map(|(document, number)| Step::Link(document, number)),
+        2 => (any(), any()).prop_map(|(from, to)| Step::Mention(from, to)),
+        2 => (0..2_usize, any(), any()).prop_map(|(world, from, to)| Step::HiddenMention(world, from, to)),
         1 => any().prop_map(Step::Leave),
         1 => any().prop_map(Step::Join),
         2 => (0..3_usize).prop_map(Step::Flush),
@@ -129,6 +139,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         8 => asked.prop_map(Step::Ask),
     ];
     prop::collection::vec(step, 6..26)
+}
+
+const WEIGHTS: usize = 4;
+
+/// Weights of what differs from document to document; times are all the same.
+fn weights(number: usize) -> SearchWeights {
+    let weights = SearchWeights::default();
+    match number {
+        0 => weights.links(1.0),
+        1 => weights.links(100.0).title(0.0),
+        2 => weights.recency(2.0, 1.0).headings(3.0),
+        _ => weights.headings(1.0).body(0.5).links(5.0).recency(1.0, 0.5),
+    }
 }
 
 fn text(words: &[usize]) -> String {
@@ -266,6 +289,18 @@ impl World {
         }
     }
 
+    /// A link to a document that is seen, in another one.
+    fn mention(&mut self, lane: usize, from: usize, to: usize) {
+        self.ids.is_hidden.store(lane == 1, Ordering::Relaxed);
+        let (notes, target) = (self.notes.clone(), self.seen(to));
+        if let Some(document) = self.document(lane, from) {
+            let text = format!("# of [lamps](block://{target})");
+            document
+                .blocks
+                .push(notes.insert_markdown(&text, Position::end_of(document.id)).unwrap()[0].id);
+        }
+    }
+
     fn seen(&self, number: usize) -> DocumentId {
         let documents = &self.documents[0];
         documents
@@ -285,6 +320,15 @@ impl World {
             Asked::Words(words, mode) => {
                 let mut request = SearchDocuments::words(text(words));
                 request.term_mode = *mode;
+                request
+            }
+            Asked::Weighed(words, number) => {
+                SearchDocuments::words(text(words)).weighted(weights(*number))
+            }
+            Asked::ByBlock(words, pattern) => {
+                let mut request = SearchDocuments::default().by_block().limit(3);
+                request.include.extend((!words.is_empty()).then(|| text(words)));
+                request.regexps.extend(pattern.map(|pattern| PATTERNS[pattern].to_owned()));
                 request
             }
             Asked::Phrase(one, other) => {
@@ -353,6 +397,10 @@ fn check(steps: &[Step], on_disk: bool, leaks: bool) -> Result<(), String> {
             Step::Link(document, target) => {
                 worlds.iter_mut().for_each(|world| world.link(*document, *target))
             }
+            Step::Mention(from, to) => {
+                worlds.iter_mut().for_each(|world| world.mention(0, *from, *to))
+            }
+            Step::HiddenMention(world, from, to) => worlds[*world].mention(1, *from, *to),
             Step::Leave(document) => {
                 worlds.iter().for_each(|world| world.scope.remove([world.seen(*document)]))
             }
@@ -369,6 +417,7 @@ fn check(steps: &[Step], on_disk: bool, leaks: bool) -> Result<(), String> {
         let words = (0..WORDS.len()).map(|word| Asked::Words(vec![word], TermMode::Most));
         words
             .chain((0..PATTERNS.len()).map(Asked::Pattern))
+            .chain((0..WEIGHTS).map(|weights| Asked::Weighed(vec![0, 3], weights)))
             .try_for_each(|asked| compare(worlds, &asked))
     };
     all(&worlds)?;
@@ -386,7 +435,8 @@ fn compare(worlds: &[World; 3], asked: &Asked) -> Result<(), String> {
         }
     }
     // A link to what is hidden reads otherwise for those who see all.
-    let is_of_words = !matches!(asked, Asked::Pattern(_) | Asked::Both(..));
+    let is_of_words =
+        !matches!(asked, Asked::Pattern(_) | Asked::Both(..) | Asked::ByBlock(_, Some(_)));
     if is_of_words && alone.is_all_seen() {
         let (found, full) = (one.ranked(asked, false), alone.ranked(asked, true));
         if !one.leaks && found != full {

@@ -51,11 +51,29 @@ fn analyzed(
         // The words of the root are the title, which is a field of its own.
         let words = (number > 0).then(|| block.words());
         let comments = (number == 0).then(|| block.comments());
-        for text in words.into_iter().flatten().chain(comments.into_iter().flatten()) {
-            builder.add_words(&text);
+        let is_heading = number > 0 && is_heading(block.text);
+        let texts = words.into_iter().flatten().chain(comments.into_iter().flatten());
+        for (index, text) in texts.enumerate() {
+            // The first text of a heading is its own, before properties and comments.
+            if is_heading && index == 0 {
+                builder.add_heading(&text);
+            } else {
+                builder.add_words(&text);
+            }
         }
     }
     builder.finish_unsorted()
+}
+
+/// Whether the block's own text is a heading or the title of a page.
+fn is_heading(text: BlockText<'_>) -> bool {
+    match text {
+        BlockText::Markdown(block_type, _) => block_type.is_page(),
+        BlockText::Data(data) => {
+            data.block_type().is_page()
+                || data.text_format().is_some_and(|format| format.style.is_heading())
+        }
+    }
 }
 
 /// The attributes that filters test.

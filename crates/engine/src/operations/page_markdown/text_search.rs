@@ -88,7 +88,7 @@ fn insert(
         siblings = &mut parent.content;
     }
     let Some(beside) = siblings.get(*last) else { invariant!("a block found is there") };
-    if !matches!(beside.data.kind, BlockKind::Text(format) if is_heading(format.style)) {
+    if !matches!(beside.data.kind, BlockKind::Text(format) if format.style.is_heading()) {
         for draft in &mut inserted {
             let deeper = draft.data.indentation.saturating_add(beside.data.indentation);
             draft.data.indentation = deeper.min(Limits::INDENTATION);
@@ -120,10 +120,6 @@ fn heading_level(data: &BlockData) -> Option<u8> {
         },
         _ => None,
     }
-}
-
-const fn is_heading(style: TextStyle) -> bool {
-    matches!(style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4)
 }
 
 /// The error of a text that is not in the page, or there more than once.

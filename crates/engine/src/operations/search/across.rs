@@ -3,25 +3,24 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    ChangePosition, CorrectedTerm, DocumentId, Error, ErrorKind, Limits, Result, SearchDocuments,
-    SearchMatch, SearchPage, TermMode, invariant,
+    ChangePosition, DocumentId, Error, ErrorKind, Result, SearchDocuments, SearchGroup, SearchPage,
+    TermMode, Timestamp, invariant,
 };
 use leafbase_search::{
-    Attributes, DocumentRank, Highlighter, Hit, HitList, IndexSnapshot, Languages,
-    MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, RankPosition, SearchDocument,
-    SearchOverlay, TermCorrection,
+    Attributes, HitList, IndexSnapshot, Languages, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS,
+    ParsedQuery, RankPosition, RankingOptions, SearchDocument, SearchOverlay,
 };
-use leafbase_tree_ops::ReadTree;
 
 use super::cursor::{self, SearchCursor, SearchTotal};
 use super::filters::{self, Filters};
 use super::match_counts::MatchCounter;
-use super::patterns::{PatternSet, PatternSetMatcher};
-use super::snippets;
+use super::match_presenter::{MatchPresenter, SearchResults};
+use super::patterns::PatternSet;
+use super::ranked_hits::{PageRequest, RankedHits};
+use super::score_boost::ScoreBoost;
 use super::texts::VisibleTexts;
 use crate::core::access::{AccessScope, Unbatched};
 use crate::core::connection::Connection;
-use crate::core::search_index::documents::DocumentTexts;
 use crate::core::search_index::end_of_log;
 use crate::core::search_index::indexer::SearchSnapshot;
 use crate::core::tree::Tree;
@@ -54,7 +53,8 @@ impl<A: Unbatched> Connection<A> {
     /// Documents with all words come first, in any block, in the title or in comments; then those
     /// with most of them, by weight ([`SearchMatch::missing_terms`]). Rare words weigh more, and
     /// words that most documents have weigh nothing next to others, so that a sentence or a
-    /// question is a query. With [`SearchDocuments::all_words`] all words are required, and with
+    /// question is a query. Two words in a row count more where a document has them in a row.
+    /// With [`SearchDocuments::all_words`] all words are required, and with
     /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored, and
     /// words match their inflections ([`SpaceBuilder::languages`](crate::SpaceBuilder::languages)).
     /// The last word of a text matches as a prefix. Quotation marks make a phrase. A query without
@@ -75,12 +75,18 @@ impl<A: Unbatched> Connection<A> {
     /// Titles can be required to have terms, and documents with a word or phrase be excluded.
     /// [`SearchDocuments::from_query_text`] reads both, and filters, from a text as people type it.
     ///
+    /// [`SearchDocuments::weights`] set how much title, headings and body count, and what recent
+    /// documents and those with many links to them gain. With [`SearchDocuments::by_block`] each
+    /// matching block is a result: the blocks of the best document first, and in it those with the
+    /// most distinct matches.
+    ///
     /// Without a filter all documents but those in the trash are searched; the inbox never is.
     ///
     /// The order does not depend on the limit, and the total counts the documents of all pages when
     /// the first one is read. The cursor has the statistics of the first page, so that later writes
     /// do not change how other documents rank: over all pages, each document that is not written
     /// in the meantime is returned once. One that is written may be returned again, or not at all.
+    /// With a weight of links, a document to which links were added or removed counts as written.
     ///
     /// A scoped connection searches its visible documents as if there were no others: results,
     /// their order, scores and the cost of patterns depend on these alone. Links to other documents
@@ -112,7 +118,9 @@ impl<A: Unbatched> Connection<A> {
     /// Proportional to the documents that have the rarest word, the dirty documents (those written
     /// since the index caught up), and the snippets. Each page costs as much as the first one, but
     /// for the total: with words and patterns, the first page also matches the documents that come
-    /// after it, up to the total's bound or the end of the step budget. A cursor has about fifty
+    /// after it, up to the total's bound or the end of the step budget, and with results by block
+    /// it reads the documents after it, up to that bound. A weight of links looks up the links to
+    /// each document found, and its names. A cursor has about fifty
     /// characters for each word. The first search of a space reads its index once, or the whole
     /// space if there is none. A pattern reads every document that has its required trigrams, or
     /// all documents if it requires none. On a scoped connection the cost is
@@ -123,8 +131,8 @@ impl<A: Unbatched> Connection<A> {
     /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
     ///
     /// # Errors
-    /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request, at
-    ///   `cursor` for a cursor of another search or kind of connection, and on a scoped connection
+    /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request (at
+    ///   `weights` among others), at `cursor` for a cursor of another search or kind of connection, and on a scoped connection
     ///   at `location`, `folderIds` and the days of a [`crate::DocumentFilter`], which belong to
     ///   the full space.
     /// - [`crate::ErrorKind::HistoryGone`] at `cursor` if the log does not reach back to it, or if
@@ -154,7 +162,10 @@ impl<A: Unbatched> Connection<A> {
         let cursor = cursor.map(|text| SearchCursor::read(fingerprint, text)).transpose()?;
         let query = SearchQuery::parse(request, self.space.indexer().languages())?;
         let page = PageRequest::new(request, cursor.as_ref());
-        let (snapshot, matches) = self.query_index(request, &query, page, visibility)?;
+        // Ages count from the first page, so that documents do not change places in between.
+        let now = cursor.as_ref().and_then(|cursor| cursor.now);
+        let now = now.unwrap_or_else(|| self.space.now());
+        let (snapshot, matches) = self.query_index(request, &query, (page, now), visibility)?;
         let tree = snapshot.space.tree();
         check_history(&tree, cursor.as_ref())?;
         let texts = VisibleTexts::new(&tree);
@@ -162,7 +173,7 @@ impl<A: Unbatched> Connection<A> {
         let (list, candidates) = (matches.hits, matches.candidates);
         let stop_words = list.as_ref().map(|list| list.stop_words.clone()).unwrap_or_default();
         let statistics = list.as_ref().map(|list| list.statistics.clone()).unwrap_or_default();
-        let mut ranked = match (list, &mut matcher) {
+        let ranked = match (list, &mut matcher) {
             (Some(list), None) => RankedHits::of_terms(list, page),
             (list, Some(matcher)) => {
                 let candidates = candidates.unwrap_or_default();
@@ -176,9 +187,9 @@ impl<A: Unbatched> Connection<A> {
             }
             (None, None) => RankedHits::default(),
         };
-        let hits = std::mem::take(&mut ranked.hits);
-        let last = hits.last().map(|hit| hit.rank);
-        let corrected = query.terms.corrected(hits.iter().flat_map(|hit| &hit.corrected));
+        // A document has the words that others were read as only if its own hit names them.
+        let hits = ranked.hits.iter().chain(&ranked.rest);
+        let corrected = query.terms.corrected(hits.flat_map(|hit| &hit.corrected));
         let shown_terms = corrected.without(&stop_words);
         let presenter = MatchPresenter {
             texts: &texts,
@@ -187,19 +198,21 @@ impl<A: Unbatched> Connection<A> {
             metadata: request.metadata,
         };
         if tree.is_unrestricted() {
-            let documents = hits.iter().map(|hit| hit.rank.document);
+            let documents = ranked.hits.iter().map(|hit| hit.rank.document);
             tree.full_reader()?.prefetch_documents(documents);
         }
-        let shown = hits.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
-        let items = shown.filter_map(Result::transpose).collect::<Result<_>>()?;
-        // Snippets come first, so that the steps of a page do not depend on the rest.
-        let (counted, has_more) = ranked.count_rest(&texts, page, matcher.as_mut())?;
-        let total = cursor.map_or(counted, |cursor| cursor.total);
-        let next = last.filter(|_| has_more).map(|last| {
+        let SearchResults { items, total: counted, next } = match request.group {
+            SearchGroup::Document => presenter.documents(ranked, page, matcher.as_mut())?,
+            SearchGroup::Block => presenter.blocks(ranked, page, matcher.as_mut())?,
+        };
+        let total = cursor.as_ref().map_or(counted, |cursor| cursor.total);
+        let next = next.map(|(last, block)| {
             let (log_end, position) = (log_end(&tree)?, RankPosition { last, statistics });
-            Ok::<_, Error>(SearchCursor { log_end, total, position }.write(fingerprint))
+            let now = Some(now).filter(|_| request.weights.recency > 0.0);
+            let cursor = SearchCursor { log_end, total, position, block, now };
+            Ok::<_, Error>(cursor.write(fingerprint))
         });
-        let SearchTotal { documents: total, is_lower_bound: total_is_lower_bound } = total;
+        let SearchTotal { results: total, is_lower_bound: total_is_lower_bound } = total;
         Ok(SearchPage { items, total, total_is_lower_bound, next_cursor: next.transpose()? })
     }
 }
@@ -222,129 +235,6 @@ fn log_end(tree: &Tree<'_>) -> Result<Option<ChangePosition>> {
     if tree.is_unrestricted() { end_of_log(tree.full_reader()?).map(Some) } else { Ok(None) }
 }
 
-/// The page that a request asks for.
-#[derive(Clone, Copy)]
-struct PageRequest<'c> {
-    /// The position after the previous page.
-    after: Option<&'c RankPosition>,
-    /// Documents on it.
-    limit: usize,
-}
-
-impl<'c> PageRequest<'c> {
-    fn new(request: &SearchDocuments, cursor: Option<&'c SearchCursor>) -> Self {
-        Self {
-            after: cursor.map(|cursor| &cursor.position),
-            limit: request.paging.limit.unwrap_or(Limits::SEARCH_RESULTS),
-        }
-    }
-
-    /// All documents.
-    const ALL: Self = Self { after: None, limit: usize::MAX };
-}
-
-/// The hits of a page, and the documents after it.
-#[derive(Default)]
-struct RankedHits {
-    hits: Vec<Hit>,
-    /// Documents after the page that a pattern may match, in order.
-    unmatched: Vec<DocumentId>,
-    /// Documents known to match, those before the page included; a page with unmatched documents
-    /// counts its own.
-    known: usize,
-    /// Whether a known document comes after the page.
-    has_more: bool,
-}
-
-impl RankedHits {
-    /// The page of the best hits of terms, of which the index gave one more.
-    fn of_terms(list: HitList, page: PageRequest<'_>) -> Self {
-        let HitList { mut hits, total, .. } = list;
-        let has_more = hits.len() > page.limit;
-        hits.truncate(page.limit);
-        Self { hits, unmatched: Vec::new(), known: total, has_more }
-    }
-
-    /// The page of the best hits that a pattern matches. `candidates` is sorted.
-    fn of_both(
-        texts: &VisibleTexts<'_, '_>,
-        hits: Vec<Hit>,
-        candidates: &[DocumentId],
-        page: PageRequest<'_>,
-        matcher: &mut PatternSetMatcher<'_>,
-    ) -> Result<Self> {
-        let may_match = |hit: &Hit| candidates.binary_search(&hit.rank.document).is_ok();
-        let mut hits = hits.into_iter().filter(may_match);
-        let mut found = Vec::new();
-        while found.len() < page.limit
-            && let Some(hit) = hits.next()
-        {
-            if !texts.count_matches(&[hit.rank.document], matcher)?.is_empty() {
-                found.push(hit);
-            }
-        }
-        let unmatched = hits.map(|hit| hit.rank.document).collect();
-        Ok(Self { known: found.len(), hits: found, unmatched, has_more: false })
-    }
-
-    /// The page of the documents with the most matching blocks.
-    fn of_patterns(
-        counter: &MatchCounter<'_>,
-        candidates: &[DocumentId],
-        page: PageRequest<'_>,
-        matcher: &mut PatternSetMatcher<'_>,
-    ) -> Result<Self> {
-        let counts = counter.count(candidates, matcher)?;
-        let known = counts.len();
-        let rank = |(document, count): (DocumentId, usize)| {
-            let score = f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-            DocumentRank { lacks_terms: false, score, document }
-        };
-        let mut ranks: Vec<DocumentRank> = counts.into_iter().map(rank).collect();
-        if let Some(RankPosition { last, .. }) = page.after {
-            ranks.retain(|rank| last.order(rank).is_lt());
-        }
-        ranks.sort_unstable_by(DocumentRank::order);
-        let has_more = ranks.len() > page.limit;
-        ranks.truncate(page.limit);
-        let hits =
-            ranks.into_iter().map(|rank| Hit { rank, missing: Vec::new(), corrected: Vec::new() });
-        Ok(Self { hits: hits.collect(), unmatched: Vec::new(), known, has_more })
-    }
-
-    /// The total of the first page, and whether documents come after the page. Matches the
-    /// remaining documents as far as the answer needs.
-    fn count_rest(
-        self,
-        texts: &VisibleTexts<'_, '_>,
-        page: PageRequest<'_>,
-        matcher: Option<&mut PatternSetMatcher<'_>>,
-    ) -> Result<(SearchTotal, bool)> {
-        let Self { unmatched, known, has_more, .. } = self;
-        let Some(matcher) = matcher.filter(|_| !unmatched.is_empty()) else {
-            return Ok((SearchTotal::new(known, true), has_more));
-        };
-        // Later pages have the total of the first one.
-        let enough = if page.after.is_none() { Limits::SEARCH_TOTAL + 1 } else { known + 1 };
-        let (mut counted, mut is_complete) = (known, true);
-        for document in unmatched {
-            if counted >= enough {
-                break;
-            }
-            match texts.count_matches(&[document], matcher) {
-                Ok(matches) => counted += usize::from(!matches.is_empty()),
-                // The page is complete: the next one may go on, with a budget of its own.
-                Err(error) if error.kind() == ErrorKind::LimitExceeded => {
-                    is_complete = false;
-                    break;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok((SearchTotal::new(counted, is_complete), counted > known || !is_complete))
-    }
-}
-
 impl<A: AccessScope> Connection<A> {
     /// The documents that pass the filters of a search and in which its patterns can match, with
     /// the position at which the log ended.
@@ -353,20 +243,22 @@ impl<A: AccessScope> Connection<A> {
         search: &SearchDocuments,
     ) -> Result<(Vec<DocumentId>, ChangePosition)> {
         let query = SearchQuery::parse(search, self.space.indexer().languages())?;
+        let now = self.space.now();
         let (snapshot, matches) =
-            self.query_index(search, &query, PageRequest::ALL, &self.visibility())?;
+            self.query_index(search, &query, (PageRequest::ALL, now), &self.visibility())?;
         let Some(candidates) = matches.candidates else {
             invariant!("a search with patterns has candidates");
         };
         Ok((candidates, snapshot.space.tree().full_reader()?.last_position()?))
     }
 
-    /// Queries the index. If it fails, it is rebuilt, and the query is retried once.
+    /// Queries the index, with ages as of a time. If it fails, it is rebuilt, and the query is
+    /// retried once.
     fn query_index(
         &self,
         request: &SearchDocuments,
         query: &SearchQuery,
-        page: PageRequest<'_>,
+        (page, first_page): (PageRequest<'_>, Timestamp),
         visibility: &Visibility,
     ) -> Result<(SearchSnapshot, IndexMatches)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
@@ -378,12 +270,18 @@ impl<A: AccessScope> Connection<A> {
                 continue;
             }
             // Filters name folders and days, so they are resolved in the same snapshot.
-            let filters = Filters::read(&snapshot.space.tree(), request, now)?;
+            let tree = snapshot.space.tree();
+            let filters = Filters::read(&tree, request, now)?;
             let filter = |document: &Attributes| filters.accepts(document);
-            match snapshot.search(&filter, |index, overlay| query.run(page, index, overlay)) {
+            let boost = ScoreBoost::new(&tree, request.weights, first_page);
+            let outcome = snapshot
+                .search(&filter, |index, overlay| query.run(page, (index, overlay), &boost));
+            // A rebuild does not repair the store, or a broken invariant.
+            let is_final = has_failed || boost.has_failed();
+            drop(boost);
+            match outcome {
                 Ok(matches) => return Ok((snapshot, matches)),
-                // A rebuild does not repair a broken invariant.
-                Err(error) if has_failed || error.kind() == ErrorKind::Internal => {
+                Err(error) if is_final || error.kind() == ErrorKind::Internal => {
                     return Err(error);
                 }
                 Err(error) => indexer.invalidate(&snapshot, &error),
@@ -411,8 +309,8 @@ impl SearchQuery {
     fn run(
         &self,
         page: PageRequest<'_>,
-        index: &IndexSnapshot,
-        overlay: &SearchOverlay<'_>,
+        (index, overlay): (&IndexSnapshot, &SearchOverlay<'_>),
+        boost: &ScoreBoost<'_, '_>,
     ) -> Result<IndexMatches> {
         let titled = self.title.as_ref().map(|title| index.titled(title, overlay)).transpose()?;
         let excluded = self.exclude.as_ref().map(|phrases| {
@@ -429,11 +327,15 @@ impl SearchQuery {
         };
         let SearchOverlay { dirty, dirty_ids, subset, .. } = *overlay;
         let overlay = &SearchOverlay { dirty, dirty_ids, filter: &filter, subset };
-        // A pattern may reject any hit, so its hits cannot be limited before. One more than the
-        // page has tells whether there is a next one.
-        let limit = if self.patterns.is_none() { page.limit.saturating_add(1) } else { usize::MAX };
+        // A pattern may reject any hit, so its hits cannot be limited before.
+        let limit = if self.patterns.is_none() { page.index_limit() } else { usize::MAX };
+        let factor = |document: &Attributes| boost.factor(document);
+        let weights = *boost.weights();
+        let boost: Option<&dyn Fn(&Attributes) -> Result<f64>> =
+            if boost.is_needed() { Some(&factor) } else { None };
+        let options = RankingOptions { after: page.after, weights, boost };
         let hits = (!self.terms.is_empty())
-            .then(|| index.search_after(&self.terms, overlay, page.after, limit));
+            .then(|| index.search_ranked(&self.terms, overlay, options, limit));
         let candidates =
             self.patterns.as_ref().map(|patterns| pattern_candidates(patterns, index, overlay));
         Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()? })
@@ -476,58 +378,4 @@ fn pattern_candidates(
         "a document is in the index or in the overlay"
     );
     Ok(candidates)
-}
-
-/// Turns hits into the matches of a reply.
-struct MatchPresenter<'s, 't, 'a> {
-    texts: &'s VisibleTexts<'t, 'a>,
-    terms: &'s ParsedQuery,
-    /// Of the terms without stop words.
-    highlighter: Highlighter<'s>,
-    metadata: bool,
-}
-
-impl MatchPresenter<'_, '_, '_> {
-    /// The match of a document; `None` if the document is not visible, whatever the index has.
-    fn present(
-        &self,
-        Hit { rank: DocumentRank { document, score, .. }, missing: lacked, corrected }: Hit,
-        matcher: Option<&mut PatternSetMatcher<'_>>,
-    ) -> Result<Option<SearchMatch>> {
-        let tree = self.texts.tree;
-        let record =
-            if self.metadata || !tree.is_unrestricted() { tree.document(document)? } else { None };
-        if record.is_none() && !tree.is_unrestricted() {
-            return Ok(None);
-        }
-        // A pattern may match any text; terms only those that pass the prefilter.
-        let texts = match matcher {
-            Some(_) => self.texts.document(document)?,
-            None if tree.stored_in(document)? != document => self.texts.document(document)?,
-            None => DocumentTexts::read_candidates(
-                tree.reader_of(document)?,
-                document,
-                &self.highlighter,
-            )?,
-        };
-        let shown = snippets::snippet(&texts, &self.highlighter, matcher)?;
-        let missing = || Error::corrupted(format_args!("document {document}"));
-        let times = self.metadata.then(|| {
-            record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing)
-        });
-        Ok(Some(SearchMatch {
-            document_id: document,
-            markdown: shown.markdown,
-            highlights: shown.highlights,
-            block_ids: shown.blocks,
-            score,
-            missing_terms: lacked.iter().map(|term| self.terms.source(*term).to_owned()).collect(),
-            corrected: corrected.into_iter().map(corrected_term).collect(),
-            times: times.transpose()?,
-        }))
-    }
-}
-
-fn corrected_term(correction: TermCorrection) -> CorrectedTerm {
-    CorrectedTerm { term: correction.term, read_as: correction.read_as }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use leafbase_model::{
-    BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep,
-    Result, SearchBlocks, invariant,
+    BlockId, BlockMatch, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result,
+    SearchBlocks, invariant,
 };
 use leafbase_store::{BlockText, SubtreeTexts};
 use leafbase_tree_ops::ReadTree;
@@ -300,7 +300,6 @@ fn step(
     id: BlockId,
     text: BlockText<'_>,
 ) -> Result<Option<PathStep>> {
-    let is_page = matches!(text.block_type(), BlockType::Page | BlockType::CollectionItem);
     let step = |content: Cow<'_, str>| PathStep { id, content: content.into_owned() };
-    is_page.then(|| texts.markdown(text).map(step)).transpose()
+    text.block_type().is_page().then(|| texts.markdown(text).map(step)).transpose()
 }

@@ -1,26 +1,35 @@
-//! Cursors of searches: a fingerprint of the request, the last document of the page, and the
-//! statistics that ranked it.
+//! Cursors of searches: a fingerprint of the request, the last document or block of the page, and
+//! the statistics and the time that ranked it.
 
-use leafbase_model::{ChangePosition, DocumentId, Error, Limits, Result, SearchDocuments};
+use leafbase_model::{
+    BlockId, ChangePosition, DocumentId, Error, Limits, Result, SearchDocuments, Timestamp,
+};
 use leafbase_search::{DocumentRank, RankPosition, RankingStatistics};
 
 use crate::operations::cursor_text::{fingerprint_of, read_cursor, write_cursor};
 
-/// The number of documents on all pages of a search.
+/// The number of results on all pages of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SearchTotal {
-    pub(super) documents: usize,
+    pub(super) results: usize,
     pub(super) is_lower_bound: bool,
 }
 
 impl SearchTotal {
-    /// A lower bound unless all documents were counted.
+    /// A lower bound unless all results were counted.
     pub(super) fn new(counted: usize, is_complete: bool) -> Self {
         Self {
-            documents: counted.min(Limits::SEARCH_TOTAL),
+            results: counted.min(Limits::SEARCH_TOTAL),
             is_lower_bound: !is_complete || counted > Limits::SEARCH_TOTAL,
         }
     }
+}
+
+/// A block of a document at which a page ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockPosition {
+    pub(super) document: DocumentId,
+    pub(super) block: BlockId,
 }
 
 /// The position after a page of a search.
@@ -32,6 +41,10 @@ pub(super) struct SearchCursor {
     /// That of the first page.
     pub(super) total: SearchTotal,
     pub(super) position: RankPosition,
+    /// The last block of the page, if further blocks of its document follow.
+    pub(super) block: Option<BlockPosition>,
+    /// The time of the first page, if ages count.
+    pub(super) now: Option<Timestamp>,
 }
 
 /// The fingerprint of a request without its page.
@@ -46,17 +59,29 @@ pub(super) fn fingerprint(request: &SearchDocuments, is_scoped: bool) -> Result<
 
 const IS_LOWER_BOUND: u8 = 1;
 const LACKS_TERMS: u8 = 2;
+const HAS_BLOCK: u8 = 4;
+const HAS_TIME: u8 = 8;
 
 impl SearchCursor {
     pub(super) fn write(&self, fingerprint: u64) -> String {
-        let Self { log_end, total, position: RankPosition { last, statistics } } = self;
+        let Self { log_end, total, position, block, now } = self;
+        let RankPosition { last, statistics } = position;
         let flag = |bit, is_set| if is_set { bit } else { 0 };
         let mut bytes = fingerprint.to_be_bytes().to_vec();
-        bytes
-            .push(flag(IS_LOWER_BOUND, total.is_lower_bound) | flag(LACKS_TERMS, last.lacks_terms));
-        bytes.extend(u32::try_from(total.documents).unwrap_or(u32::MAX).to_be_bytes());
+        bytes.push(
+            flag(IS_LOWER_BOUND, total.is_lower_bound)
+                | flag(LACKS_TERMS, last.lacks_terms)
+                | flag(HAS_BLOCK, block.is_some())
+                | flag(HAS_TIME, now.is_some()),
+        );
+        bytes.extend(u32::try_from(total.results).unwrap_or(u32::MAX).to_be_bytes());
         bytes.extend(last.score.to_bits().to_be_bytes());
         bytes.extend(last.document.as_bytes());
+        if let Some(BlockPosition { document, block }) = block {
+            bytes.extend(document.as_bytes());
+            bytes.extend(block.as_bytes());
+        }
+        bytes.extend(now.iter().flat_map(|now| now.as_millis().to_be_bytes()));
         // A text without a NUL.
         bytes.extend(log_end.iter().flat_map(|end| end.to_string().into_bytes()));
         bytes.push(0);
@@ -76,9 +101,22 @@ impl SearchCursor {
     fn decode(fingerprint: u64, bytes: &[u8]) -> Option<Self> {
         let (of_request, bytes) = bytes.split_first_chunk()?;
         let (flags, bytes) = bytes.split_first()?;
-        let (documents, bytes) = bytes.split_first_chunk()?;
+        let (results, bytes) = bytes.split_first_chunk()?;
         let (score, bytes) = bytes.split_first_chunk()?;
-        let (document, bytes) = bytes.split_first_chunk()?;
+        let (document, mut bytes) = bytes.split_first_chunk()?;
+        let (mut block, mut now) = (None, None);
+        if flags & HAS_BLOCK != 0 {
+            let (of, rest) = bytes.split_first_chunk()?;
+            let (id, rest) = rest.split_first_chunk()?;
+            let (document, id) = (DocumentId::from_bytes(*of), BlockId::from_bytes(*id));
+            block = Some(BlockPosition { document, block: id });
+            bytes = rest;
+        }
+        if flags & HAS_TIME != 0 {
+            let (millis, rest) = bytes.split_first_chunk()?;
+            now = Some(Timestamp::from_millis(i64::from_be_bytes(*millis)));
+            bytes = rest;
+        }
         let end = bytes.iter().position(|byte| *byte == 0)?;
         let (log_end, statistics) = bytes.split_at_checked(end)?;
         let log_end = std::str::from_utf8(log_end).ok()?;
@@ -90,7 +128,7 @@ impl SearchCursor {
             document: DocumentId::from_bytes(*document),
         };
         let total = SearchTotal {
-            documents: usize::try_from(u32::from_be_bytes(*documents)).ok()?,
+            results: usize::try_from(u32::from_be_bytes(*results)).ok()?,
             is_lower_bound: flags & IS_LOWER_BOUND != 0,
         };
         let statistics = RankingStatistics::decode(statistics)?;
@@ -98,6 +136,8 @@ impl SearchCursor {
             log_end: log_end.map_or(Some(None), |end| end.map(Some))?,
             total,
             position: RankPosition { last, statistics },
+            block,
+            now,
         };
         (u64::from_be_bytes(*of_request) == fingerprint).then_some(cursor)
     }
@@ -105,6 +145,8 @@ impl SearchCursor {
 
 #[cfg(test)]
 mod tests {
+    use leafbase_model::SearchWeights;
+
     use super::*;
 
     #[test]
@@ -118,8 +160,12 @@ mod tests {
         let total = SearchTotal::new(Limits::SEARCH_TOTAL + 1, true);
         assert!(total.is_lower_bound);
         let log_end = Some("42:9f86d081884c7d65".parse().unwrap());
-        for log_end in [None, log_end] {
-            let cursor = SearchCursor { log_end, total, position: position.clone() };
+        let block = BlockPosition { document: last.document, block: BlockId::from_bytes([8; 16]) };
+        let (block, now) = (Some(block), Some(Timestamp::from_millis(-1)));
+        for (log_end, block, now) in
+            [(None, None, None), (log_end, None, now), (log_end, block, None), (None, block, now)]
+        {
+            let cursor = SearchCursor { log_end, total, position: position.clone(), block, now };
             let text = cursor.write(9);
             assert_eq!(SearchCursor::read(9, &text).unwrap(), cursor);
             assert_eq!(SearchCursor::read(8, &text).unwrap_err().path(), "cursor");
@@ -135,6 +181,12 @@ mod tests {
         let of = |request: &SearchDocuments| fingerprint(request, false).unwrap();
         assert_eq!(of(&request), of(&request.clone().limit(3).after("x").with_metadata()));
         assert_ne!(of(&request), of(&request.clone().all_words()));
+        assert_ne!(of(&request), of(&request.clone().by_block()));
+        let weighted = |weights| of(&request.clone().weighted(weights));
+        let recent = SearchWeights::default().recency(1.0, 7.0);
+        assert_eq!(of(&request), weighted(SearchWeights::default()));
+        assert_ne!(weighted(recent), weighted(recent.recency(1.0, 8.0)));
+        assert_ne!(weighted(recent), of(&request));
         assert_ne!(of(&request), fingerprint(&request, true).unwrap());
     }
 }

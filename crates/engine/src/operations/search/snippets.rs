@@ -34,6 +34,35 @@ struct MatchedText<'t> {
     is_title: bool,
 }
 
+/// A block that matches.
+pub(super) struct MatchedBlock<'t> {
+    pub(super) block: BlockId,
+    /// Whether a pattern matches it, perhaps without consuming text.
+    pub(super) has_pattern: bool,
+    /// Its text with the most distinct matches, the first of several.
+    best: MatchedText<'t>,
+}
+
+impl<'t> MatchedBlock<'t> {
+    /// A block that is shown although no text of it matches.
+    pub(super) fn without_matches(block: BlockTexts<'t>) -> Self {
+        let text = block.words().next().unwrap_or_default();
+        let best = MatchedText { text, matches: Vec::new(), is_title: true };
+        Self { block: block.id, has_pattern: false, best }
+    }
+
+    /// Blocks before the title, and those with more distinct matches before others.
+    pub(super) fn rank(&self) -> (bool, usize) {
+        (!self.best.is_title, distinct_matches(&self.best))
+    }
+
+    /// The snippet of the block.
+    pub(super) fn snippet(&self) -> Snippet {
+        let (markdown, highlights) = excerpt(&self.best);
+        Snippet { markdown, highlights, blocks: vec![self.block] }
+    }
+}
+
 /// The snippet of a document: of the text with the most distinct matches, the first of several. The
 /// title is used only if no other text matches.
 pub(super) fn snippet(
@@ -41,37 +70,66 @@ pub(super) fn snippet(
     highlighter: &Highlighter<'_>,
     matcher: Option<&mut PatternSetMatcher<'_>>,
 ) -> Result<Snippet> {
-    let mut by_pattern = match matcher {
-        Some(matcher) => pattern_matches(texts, matcher)?,
-        None => HashMap::new(),
-    };
-    let mut best: Option<(_, MatchedText<'_>)> = None;
-    let mut blocks = Vec::new();
-    for (index, block) in texts.blocks().enumerate() {
-        let block_matches = by_pattern.remove(&index);
-        let mut is_match = block_matches.is_some();
-        let ranges = block_matches.unwrap_or_else(Vec::new);
-        for_each_matched_text(&block, index == 0, highlighter, ranges, |matched| {
-            is_match = true;
-            let rank = (!matched.is_title, distinct_matches(&matched));
-            if best.as_ref().is_none_or(|(best_rank, _)| *best_rank < rank) {
-                best = Some((rank, matched));
-            }
-        });
-        blocks.extend(is_match.then_some(block.id));
-        if blocks.len() >= MAX_BLOCKS {
-            break;
+    let matched = matched_blocks(texts, highlighter, matcher, MAX_BLOCKS)?;
+    let mut best: Option<&MatchedBlock<'_>> = None;
+    for block in matched.iter().filter(|block| !block.best.matches.is_empty()) {
+        if best.is_none_or(|best| best.rank() < block.rank()) {
+            best = Some(block);
         }
     }
-    let title = || MatchedText { text: texts.title(), matches: Vec::new(), is_title: true };
-    let (markdown, highlights) = excerpt(&best.map_or_else(title, |(_, matched)| matched));
-    Ok(Snippet { markdown, highlights, blocks })
+    let title = MatchedText { text: texts.title(), matches: Vec::new(), is_title: true };
+    let (markdown, highlights) = excerpt(best.map_or(&title, |block| &block.best));
+    Ok(Snippet { markdown, highlights, blocks: matched.iter().map(|block| block.block).collect() })
 }
 
-/// The first blocks that a pattern matches, by index, with the ranges that match.
+/// The first `most` blocks that match, in reading order.
+pub(super) fn matched_blocks<'d>(
+    texts: &'d DocumentTexts,
+    highlighter: &Highlighter<'_>,
+    matcher: Option<&mut PatternSetMatcher<'_>>,
+    most: usize,
+) -> Result<Vec<MatchedBlock<'d>>> {
+    let mut by_pattern = match matcher {
+        Some(matcher) => pattern_matches(texts, matcher, most)?,
+        None => HashMap::new(),
+    };
+    let mut found = Vec::new();
+    for (index, block) in texts.blocks().enumerate() {
+        if found.len() >= most {
+            break;
+        }
+        let ranges = by_pattern.remove(&index);
+        let has_pattern = ranges.is_some();
+        let mut best: Option<(_, MatchedText<'_>)> = None;
+        for_each_matched_text(
+            &block,
+            index == 0,
+            highlighter,
+            ranges.unwrap_or_default(),
+            |matched| {
+                let rank = (!matched.is_title, distinct_matches(&matched));
+                if best.as_ref().is_none_or(|(best_rank, _)| *best_rank < rank) {
+                    best = Some((rank, matched));
+                }
+            },
+        );
+        let text =
+            || MatchedText { text: block.pattern(), matches: Vec::new(), is_title: index == 0 };
+        let best = match best {
+            Some((_, matched)) => matched,
+            None if has_pattern => text(),
+            None => continue,
+        };
+        found.push(MatchedBlock { block: block.id, has_pattern, best });
+    }
+    Ok(found)
+}
+
+/// The first `most` blocks that a pattern matches, by index, with the ranges that match.
 fn pattern_matches(
     texts: &DocumentTexts,
     matcher: &mut PatternSetMatcher<'_>,
+    most: usize,
 ) -> Result<HashMap<usize, Vec<Range<usize>>>> {
     let mut matches = HashMap::new();
     for (index, block) in texts.blocks().enumerate() {
@@ -79,7 +137,7 @@ fn pattern_matches(
         if matcher.is_match(&text)? {
             // Empty for a match that consumes no text.
             matches.insert(index, matcher.ranges(&text)?);
-            if matches.len() >= MAX_BLOCKS {
+            if matches.len() >= most {
                 break;
             }
         }

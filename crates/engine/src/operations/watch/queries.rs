@@ -162,10 +162,10 @@ fn contains_items(item: &Item) -> bool {
 #[cfg(feature = "search")]
 impl<A: FollowedAccess> WatchQuery<A> for SearchDocuments {
     type Entry = SearchMatch;
-    type Key = DocumentId;
+    type Key = (DocumentId, Option<BlockId>);
 
-    fn key(entry: &SearchMatch) -> DocumentId {
-        entry.document_id
+    fn key(entry: &SearchMatch) -> Self::Key {
+        (entry.document_id, entry.block_id)
     }
 
     fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<SearchMatch>> {

@@ -1,0 +1,194 @@
+//! The results of a page, as replies show them: documents or blocks, each with a snippet.
+
+use leafbase_model::{
+    BlockId, CorrectedTerm, DocumentId, Error, ErrorKind, Limits, Result, SearchMatch, Timestamp,
+};
+use leafbase_search::{DocumentRank, Highlighter, Hit, ParsedQuery, TermCorrection};
+use leafbase_tree_ops::ReadTree;
+
+use super::cursor::{BlockPosition, SearchTotal};
+use super::patterns::PatternSetMatcher;
+use super::ranked_hits::{PageRequest, RankedHits};
+use super::snippets::{self, MatchedBlock, Snippet};
+use super::texts::VisibleTexts;
+use crate::core::search_index::documents::DocumentTexts;
+
+/// Turns hits into the matches of a reply.
+pub(super) struct MatchPresenter<'s, 't, 'a> {
+    pub(super) texts: &'s VisibleTexts<'t, 'a>,
+    pub(super) terms: &'s ParsedQuery,
+    /// Of the terms without stop words.
+    pub(super) highlighter: Highlighter<'s>,
+    pub(super) metadata: bool,
+}
+
+/// The results of a page.
+pub(super) struct SearchResults {
+    pub(super) items: Vec<SearchMatch>,
+    /// The number of results, as of this page.
+    pub(super) total: SearchTotal,
+    /// The rank after which the next page starts, and where within the document after it.
+    pub(super) next: Option<(DocumentRank, Option<BlockPosition>)>,
+}
+
+/// A document that is shown.
+struct ShownDocument {
+    texts: DocumentTexts,
+    /// The times of creation and of the last modification, if the request asked for them.
+    times: Option<(Timestamp, Timestamp)>,
+}
+
+impl MatchPresenter<'_, '_, '_> {
+    /// The page of documents.
+    pub(super) fn documents(
+        &self,
+        mut ranked: RankedHits,
+        page: PageRequest<'_>,
+        mut matcher: Option<&mut PatternSetMatcher<'_>>,
+    ) -> Result<SearchResults> {
+        let mut items = Vec::with_capacity(ranked.hits.len());
+        let mut last = None;
+        for hit in std::mem::take(&mut ranked.hits) {
+            last = Some(hit.rank);
+            let document = hit.rank.document;
+            let Some(shown) = self.read(document, matcher.is_some())? else { continue };
+            let snippet =
+                snippets::snippet(&shown.texts, &self.highlighter, matcher.as_deref_mut())?;
+            items.push(self.present(&hit, None, snippet, shown.times));
+        }
+        // Snippets come first, so that the steps of a page do not depend on the rest.
+        let (total, has_more) = ranked.count_rest(self.texts, page, matcher)?;
+        let next = last.filter(|_| has_more).map(|last| (last, None));
+        Ok(SearchResults { items, total, next })
+    }
+
+    /// The page of blocks: those of the best document first, and in it those with the most distinct
+    /// matches, in reading order.
+    pub(super) fn blocks(
+        &self,
+        ranked: RankedHits,
+        page: PageRequest<'_>,
+        mut matcher: Option<&mut PatternSetMatcher<'_>>,
+    ) -> Result<SearchResults> {
+        let RankedHits { hits, rest, known_blocks, mut has_more, .. } = ranked;
+        let mut hits = hits.into_iter().chain(rest);
+        let mut last = page.after.map_or(DocumentRank::FIRST, |position| position.last);
+        let (mut items, mut within, mut counted) = (Vec::new(), None, 0);
+        while items.len() < page.limit
+            && let Some(hit) = hits.next()
+        {
+            let document = hit.rank.document;
+            let Some(shown) = self.read(document, matcher.is_some())? else { continue };
+            let blocks = self.ranked_blocks(&shown.texts, matcher.as_deref_mut())?;
+            counted += blocks.len();
+            let done = page.block.filter(|position| position.document == document);
+            let done = done.and_then(|position| {
+                blocks.iter().position(|matched| matched.block == position.block)
+            });
+            // A block that is gone since the last page restarts its document, so that none is
+            // skipped.
+            let mut blocks = blocks.into_iter().skip(done.map_or(0, |done| done + 1));
+            let room = page.limit - items.len();
+            for matched in blocks.by_ref().take(room) {
+                let block = matched.block;
+                items.push(self.present(&hit, Some(block), matched.snippet(), shown.times));
+                within = Some(BlockPosition { document, block });
+            }
+            if blocks.next().is_some() {
+                has_more = true;
+            } else {
+                (last, within) = (hit.rank, None);
+            }
+        }
+        has_more |= within.is_some();
+        let mut is_complete = true;
+        // Later pages have the total of the first one.
+        let is_counting = page.is_first() && known_blocks.is_none();
+        for hit in hits {
+            if has_more && (!is_counting || counted > Limits::SEARCH_TOTAL) {
+                break;
+            }
+            let Some(shown) = self.read(hit.rank.document, matcher.is_some())? else { continue };
+            match self.ranked_blocks(&shown.texts, matcher.as_deref_mut()) {
+                Ok(blocks) => {
+                    counted += blocks.len();
+                    has_more |= !blocks.is_empty();
+                }
+                // The page is complete: the next one may go on, with a budget of its own.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => {
+                    (is_complete, has_more) = (false, true);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let total = SearchTotal::new(known_blocks.unwrap_or(counted), is_complete);
+        Ok(SearchResults { items, total, next: has_more.then_some((last, within)) })
+    }
+
+    /// The texts of a document; `None` if it is not visible, whatever the index has.
+    fn read(&self, document: DocumentId, has_patterns: bool) -> Result<Option<ShownDocument>> {
+        let tree = self.texts.tree;
+        let record =
+            if self.metadata || !tree.is_unrestricted() { tree.document(document)? } else { None };
+        if record.is_none() && !tree.is_unrestricted() {
+            return Ok(None);
+        }
+        // A pattern may match any text; terms only those that pass the prefilter.
+        let texts = if has_patterns || tree.stored_in(document)? != document {
+            self.texts.document(document)?
+        } else {
+            DocumentTexts::read_candidates(tree.reader_of(document)?, document, &self.highlighter)?
+        };
+        let missing = || Error::corrupted(format_args!("document {document}"));
+        let times = self.metadata.then(|| {
+            record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing)
+        });
+        Ok(Some(ShownDocument { texts, times: times.transpose()? }))
+    }
+
+    /// The matching blocks of a document, the best first. A document that terms alone found has one
+    /// at least: its title.
+    fn ranked_blocks<'d>(
+        &self,
+        texts: &'d DocumentTexts,
+        matcher: Option<&mut PatternSetMatcher<'_>>,
+    ) -> Result<Vec<MatchedBlock<'d>>> {
+        let has_patterns = matcher.is_some();
+        let mut blocks = snippets::matched_blocks(texts, &self.highlighter, matcher, usize::MAX)?;
+        if has_patterns && !blocks.iter().any(|matched| matched.has_pattern) {
+            return Ok(Vec::new());
+        }
+        if blocks.is_empty() {
+            blocks.extend(texts.blocks().next().map(MatchedBlock::without_matches));
+        }
+        // Stable, so that equal ones stay in reading order.
+        blocks.sort_by_key(|matched| std::cmp::Reverse(matched.rank()));
+        Ok(blocks)
+    }
+
+    fn present(
+        &self,
+        hit: &Hit,
+        block: Option<BlockId>,
+        shown: Snippet,
+        times: Option<(Timestamp, Timestamp)>,
+    ) -> SearchMatch {
+        let missing = hit.missing.iter().map(|term| self.terms.source(*term).to_owned());
+        SearchMatch {
+            document_id: hit.rank.document,
+            block_id: block,
+            markdown: shown.markdown,
+            highlights: shown.highlights,
+            block_ids: shown.blocks,
+            score: hit.rank.score,
+            missing_terms: missing.collect(),
+            corrected: hit.corrected.iter().cloned().map(corrected_term).collect(),
+            times,
+        }
+    }
+}
+
+fn corrected_term(correction: TermCorrection) -> CorrectedTerm {
+    CorrectedTerm { term: correction.term, read_as: correction.read_as }
+}
