@@ -4,6 +4,7 @@
 mod shelf;
 
 mod block_pages;
+mod embeddings;
 mod filters;
 mod freshness;
 mod indexes;

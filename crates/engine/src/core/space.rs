@@ -8,6 +8,8 @@ use leafbase_store::SpaceStore;
 use leafbase_store::kv::Durability;
 
 use crate::core::commit_signal::CommitSignal;
+#[cfg(feature = "search")]
+use crate::core::embedding_matrix::EmbeddingCache;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::SearchIndexer;
 
@@ -49,6 +51,8 @@ struct Inner {
     search: Arc<SearchIndexer>,
     #[cfg(feature = "search")]
     search_threads: usize,
+    #[cfg(feature = "search")]
+    embeddings: EmbeddingCache,
     orphaned_uploads: OrphanedUploads,
     commits: CommitSignal,
 }
@@ -80,6 +84,12 @@ impl Space {
     #[cfg(feature = "search")]
     pub(crate) fn search_threads(&self) -> usize {
         self.0.search_threads
+    }
+
+    /// The vectors that searches compare.
+    #[cfg(feature = "search")]
+    pub(crate) fn embeddings(&self) -> &EmbeddingCache {
+        &self.0.embeddings
     }
 
     /// Lets the search index catch up after a bulk write.

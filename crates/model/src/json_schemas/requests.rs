@@ -4,8 +4,9 @@ use schemars::json_schema;
 
 use super::{OneOrMany, Shape, shapes};
 use crate::{
-    BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder, FolderDraft,
-    FolderRef, Limits, ListDocuments, ReplaceText, SearchBlocks, SearchDocuments, TermMode,
+    BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder,
+    EmbeddingTargets, FolderDraft, FolderRef, Limits, ListDocuments, MissingEmbeddings,
+    QueryEmbedding, ReplaceText, SearchBlocks, SearchDocuments, TermMode,
 };
 
 impl Shape<'_> {
@@ -57,8 +58,16 @@ shapes! {
         .some::<DocumentId>("documentIds", "Only these. No other filters then.")
         .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude for all others.")
         .filter("folderIds")
+        .may::<QueryEmbedding>("embedding", "A vector of the query, beside words or alone.")
         .metadata()
         .search_paging()
+        .closed();
+    MissingEmbeddings, "Lists blocks or documents without a vector of a model." => |shape| shape
+        .must::<String>("model", "The name of the model.")
+        .may::<EmbeddingTargets>("targets", "blocks (default) or documents.")
+        .some::<DocumentId>("documentIds", "Only these. No other filters then.")
+        .filter("folderIds")
+        .paging()
         .closed();
     SearchBlocks, "Finds blocks in a document or page, or in all that filters select." => |shape| shape
         .may::<BlockId>("blockId", "A document or page. No filters then.")

@@ -7,7 +7,9 @@ use super::collections::DocumentFilterMode;
 use super::documents::DocumentFilter;
 use super::{Paging, given, write_texts};
 use crate::json::{Object, deserialize_by, missing_field, wire_enum};
-use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
+use crate::{
+    BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, QueryEmbedding, Result,
+};
 
 wire_enum! {
     /// How many search terms a document must contain.
@@ -24,11 +26,11 @@ wire_enum! {
 
 /// Searches documents by terms, by patterns, or by both. As JSON: `include`, `title` and `exclude`
 /// (one text or several), `termMode`, `regexps` (one or several), `documentIds` with
-/// `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; `fetchMetadata`;
-/// and the fields of a [`Paging`].
+/// `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; `embedding`, a
+/// [`QueryEmbedding`]; `fetchMetadata`; and the fields of a [`Paging`].
 ///
 /// A text of `include` has terms, and phrases in quotation marks; its last term may be a prefix.
-/// Without patterns at least one term is required.
+/// Without patterns and an embedding at least one term is required.
 ///
 /// ```
 /// use leafbase_model::SearchDocuments;
@@ -56,6 +58,8 @@ pub struct SearchDocuments {
     pub mode: Option<DocumentFilterMode>,
     /// Filters, exclusive with `document_ids`.
     pub filter: DocumentFilter,
+    /// A vector that those of blocks and documents are compared with.
+    pub embedding: Option<QueryEmbedding>,
     /// Whether matches include the times of creation and modification.
     pub metadata: bool,
     /// The page of documents: at most [`Limits::SEARCH_PAGE`], and without a limit
@@ -160,6 +164,13 @@ impl SearchDocuments {
         self
     }
 
+    /// Compares the vectors of blocks and documents with this one. Beside words, each document is
+    /// ranked by its ranks in both results.
+    pub fn near(mut self, embedding: QueryEmbedding) -> Self {
+        self.embedding = Some(embedding);
+        self
+    }
+
     /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
@@ -181,8 +192,8 @@ impl SearchDocuments {
     /// Validates a request that was built in code.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for a search without terms and patterns, for exclusive
-    /// filters, and at `limit` for 0; [`crate::ErrorKind::LimitExceeded`] at `limit` for more than
+    /// [`crate::ErrorKind::Validation`] for a search without terms, patterns and an embedding, for
+    /// exclusive filters, at `limit` for 0, and at `embedding` for a vector without a direction; [`crate::ErrorKind::LimitExceeded`] at `limit` for more than
     /// [`Limits::SEARCH_PAGE`].
     pub fn check(&self) -> Result<()> {
         self.paging.check()?;
@@ -190,8 +201,10 @@ impl SearchDocuments {
             let error = Error::limit("documents of a reply", Limits::SEARCH_PAGE, limit);
             return Err(error.at("limit"));
         }
-        if self.include.is_empty() && self.title.is_empty() && self.regexps.is_empty() {
-            let message = "a search needs a text in include or a pattern in regexps";
+        if let Some(embedding) = &self.embedding {
+            embedding.check().map_err(|error| error.at("embedding"))?;
+        } else if self.include.is_empty() && self.title.is_empty() && self.regexps.is_empty() {
+            let message = "a search needs a text in include, a pattern in regexps or an embedding";
             return Err(Error::validation(message).at("include"));
         }
         check_exclusive(self.document_ids.is_some(), &self.filter)
@@ -224,6 +237,7 @@ impl SearchDocuments {
             document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
+            embedding: object.optional("embedding")?,
             metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
             paging: Paging::take(&mut object)?,
         };
@@ -248,6 +262,7 @@ impl Serialize for SearchDocuments {
         given(&mut map, "documentIds", self.document_ids.as_ref())?;
         given(&mut map, "documentFilterMode", self.mode.as_ref())?;
         self.filter.write(&mut map, "folderIds", false)?;
+        given(&mut map, "embedding", self.embedding.as_ref())?;
         given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
         self.paging.write(&mut map)?;
         map.end()
@@ -453,7 +468,7 @@ impl Serialize for SearchBlocks {
 }
 
 /// Refuses named documents beside locations: combining them would silently hide some of the names.
-fn check_exclusive(has_documents: bool, filter: &DocumentFilter) -> Result<()> {
+pub(super) fn check_exclusive(has_documents: bool, filter: &DocumentFilter) -> Result<()> {
     let excluded = |path: &str, other: &str| {
         Err(Error::validation(format!("{path} cannot be combined with {other}")).at(path))
     };

@@ -6,6 +6,7 @@ use leafbase_model::{
     ChangePosition, CorrectedTerm, DocumentId, Error, ErrorKind, Limits, Result, SearchDocuments,
     SearchMatch, SearchPage, TermMode, invariant,
 };
+use leafbase_pattern::TrigramQuery;
 use leafbase_search::{
     Attributes, DocumentRank, Highlighter, Hit, HitList, IndexSnapshot, Languages,
     MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, RankPosition, SearchDocument,
@@ -15,6 +16,7 @@ use leafbase_tree_ops::ReadTree;
 
 use super::cursor::{self, SearchCursor, SearchTotal};
 use super::filters::{self, Filters};
+use super::fusion::{self, Fusion};
 use super::match_counts::MatchCounter;
 use super::patterns::{PatternSet, PatternSetMatcher};
 use super::snippets;
@@ -36,6 +38,8 @@ struct SearchQuery {
     title: Option<ParsedQuery>,
     /// Phrases that documents must not have; `None` without any.
     exclude: Option<ParsedQuery>,
+    /// Whether vectors are compared.
+    has_embedding: bool,
 }
 
 /// The outcome of a query of the index.
@@ -44,6 +48,8 @@ struct IndexMatches {
     hits: Option<HitList>,
     /// Documents that a pattern can match, sorted by ID; `None` without patterns.
     candidates: Option<Vec<DocumentId>>,
+    /// Documents whose vectors are compared, sorted by ID.
+    compared: Vec<DocumentId>,
 }
 
 impl<A: Unbatched> Connection<A> {
@@ -74,6 +80,14 @@ impl<A: Unbatched> Connection<A> {
     ///
     /// Titles can be required to have terms, and documents with a word or phrase be excluded.
     /// [`SearchDocuments::from_query_text`] reads both, and filters, from a text as people type it.
+    ///
+    /// With [`SearchDocuments::embedding`] the vectors that the host stored
+    /// ([`Connection::put_embeddings`](crate::Connection::put_embeddings)) are compared with that of
+    /// the query, exactly, by the cosine of their angle; the nearest one of each document counts,
+    /// be it of a block or of the document itself, stale or not ([`SearchMatch::nearest`]). Without
+    /// words they alone decide. Beside words, each document that either finds is ranked by the sum
+    /// of 1 / (60 + rank) over both results. Filters, patterns and required or excluded terms hold
+    /// for all. A model without vectors finds nothing.
     ///
     /// Without a filter all documents but those in the trash are searched; the inbox never is.
     ///
@@ -120,13 +134,18 @@ impl<A: Unbatched> Connection<A> {
     /// state of both, and a pattern reads every document with block links. The steps of patterns
     /// are counted and bounded, so that the outcome is the same on every machine. If a pattern
     /// reads more than 256 documents, threads share them, which end with the call: see
-    /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
+    /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads). With an embedding, also
+    /// to the vectors of the documents that pass the filters; the first such search reads all
+    /// vectors of the model into memory
+    /// ([`SpaceBuilder::embedding_cache`](crate::SpaceBuilder::embedding_cache)), later ones what
+    /// changed.
     ///
     /// # Errors
     /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request, at
     ///   `cursor` for a cursor of another search or kind of connection, and on a scoped connection
     ///   at `location`, `folderIds` and the days of a [`crate::DocumentFilter`], which belong to
     ///   the full space.
+    ///   At `embedding.vector` for another number of components than the vectors of the model have.
     /// - [`crate::ErrorKind::HistoryGone`] at `cursor` if the log does not reach back to it, or if
     ///   it belongs to another history of the space. Scoped connections accept it.
     /// - [`crate::ErrorKind::LimitExceeded`] at `limit`, at `include`, `title` and `exclude` for
@@ -151,11 +170,25 @@ impl<A: Unbatched> Connection<A> {
         filters::check(request, visibility)?;
         let fingerprint = cursor::fingerprint(request, !visibility.is_unrestricted())?;
         let cursor = request.paging.cursor.as_deref();
-        let cursor = cursor.map(|text| SearchCursor::read(fingerprint, text)).transpose()?;
+        let cursor = cursor.map(|text| fusion::read_ranks(fingerprint, text)).transpose()?;
+        let (cursor, ranks) = cursor.unzip();
         let query = SearchQuery::parse(request, self.space.indexer().languages())?;
         let page = PageRequest::new(request, cursor.as_ref());
-        let (snapshot, matches) = self.query_index(request, &query, page, visibility)?;
+        let all = cursor.as_ref().map(fusion::before_all);
+        let found = PageRequest { after: all.as_ref(), ..PageRequest::ALL };
+        let found = if query.has_embedding { found } else { page };
+        let (snapshot, mut matches) = self.query_index(request, &query, found, visibility)?;
         let tree = snapshot.space.tree();
+        let mut fusion = Fusion::default();
+        if let Some(embedding) = &request.embedding {
+            let nearest = self.nearest(&tree, embedding, &matches.compared)?;
+            // A pattern may reject any of them.
+            let limit = if query.patterns.is_none() { page.limit + 1 } else { usize::MAX };
+            let (words, first) = (matches.hits.take(), ranks.flatten());
+            let (fused, hits) =
+                Fusion::of(nearest, words, &query.terms, (page.after, limit), first)?;
+            (fusion, matches.hits) = (fused, Some(hits));
+        }
         check_history(&tree, cursor.as_ref())?;
         let texts = VisibleTexts::new(&tree);
         let mut matcher = query.patterns.as_ref().map(PatternSet::matcher);
@@ -185,6 +218,7 @@ impl<A: Unbatched> Connection<A> {
             terms: &query.terms,
             highlighter: shown_terms.highlighter(),
             metadata: request.metadata,
+            fusion: &fusion,
         };
         let shown = hits.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
         let items = shown.filter_map(Result::transpose).collect::<Result<_>>()?;
@@ -193,7 +227,8 @@ impl<A: Unbatched> Connection<A> {
         let total = cursor.map_or(counted, |cursor| cursor.total);
         let next = last.filter(|_| has_more).map(|last| {
             let (log_end, position) = (log_end(&tree)?, RankPosition { last, statistics });
-            Ok::<_, Error>(SearchCursor { log_end, total, position }.write(fingerprint))
+            let cursor = SearchCursor { log_end, total, position }.write(fingerprint);
+            Ok::<_, Error>(fusion::write_ranks(cursor, fusion.ranks.as_ref()))
         });
         let SearchTotal { documents: total, is_lower_bound: total_is_lower_bound } = total;
         Ok(SearchPage { items, total, total_is_lower_bound, next_cursor: next.transpose()? })
@@ -401,7 +436,8 @@ impl SearchQuery {
             .then(|| ParsedQuery::in_languages(&request.title, TermMode::All, languages))
             .transpose()?;
         let exclude = (!request.exclude.is_empty()).then(|| ParsedQuery::phrases(&request.exclude));
-        Ok(Self { terms, patterns: patterns.transpose()?, title, exclude })
+        let has_embedding = fusion::has_embedding(request);
+        Ok(Self { terms, patterns: patterns.transpose()?, title, exclude, has_embedding })
     }
 
     fn run(
@@ -432,7 +468,9 @@ impl SearchQuery {
             .then(|| index.search_after(&self.terms, overlay, page.after, limit));
         let candidates =
             self.patterns.as_ref().map(|patterns| pattern_candidates(patterns, index, overlay));
-        Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()? })
+        let compared =
+            if self.has_embedding { documents(index, overlay, &[&ANY_TEXT])? } else { Vec::new() };
+        Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()?, compared })
     }
 }
 
@@ -456,8 +494,20 @@ fn pattern_candidates(
     index: &IndexSnapshot,
     overlay: &SearchOverlay<'_>,
 ) -> Result<Vec<DocumentId>> {
-    let queries = patterns.trigram_queries();
-    let mut candidates = index.candidates(&queries, overlay)?;
+    documents(index, overlay, &patterns.trigram_queries())
+}
+
+/// Any text has these trigrams.
+const ANY_TEXT: TrigramQuery = TrigramQuery::Unrestricted;
+
+/// The documents of the index and of the overlay that have the trigrams of one of `queries`, sorted
+/// by ID.
+fn documents(
+    index: &IndexSnapshot,
+    overlay: &SearchOverlay<'_>,
+    queries: &[&TrigramQuery],
+) -> Result<Vec<DocumentId>> {
+    let mut candidates = index.candidates(queries, overlay)?;
     // Scoped readers see other texts of such a document than the ones that were analyzed.
     let varies = |document: &SearchDocument| overlay.subset.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {
@@ -481,6 +531,7 @@ struct MatchPresenter<'s, 't, 'a> {
     /// Of the terms without stop words.
     highlighter: Highlighter<'s>,
     metadata: bool,
+    fusion: &'s Fusion,
 }
 
 impl MatchPresenter<'_, '_, '_> {
@@ -506,7 +557,12 @@ impl MatchPresenter<'_, '_, '_> {
                 &self.highlighter,
             )?,
         };
-        let shown = snippets::snippet(&texts, &self.highlighter, matcher)?;
+        let mut shown = snippets::snippet(&texts, &self.highlighter, matcher)?;
+        let nearest = self.fusion.nearest(document);
+        // A document that was found by its vectors alone shows the nearest text.
+        if let Some(nearest) = nearest.filter(|_| shown.blocks.is_empty()) {
+            shown = snippets::of_block(&self.texts.document(document)?, nearest.block_id);
+        }
         let missing = || Error::corrupted(format_args!("document {document}"));
         let times = self.metadata.then(|| {
             record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing)
@@ -519,6 +575,7 @@ impl MatchPresenter<'_, '_, '_> {
             score,
             missing_terms: lacked.iter().map(|term| self.terms.source(*term).to_owned()).collect(),
             corrected: corrected.into_iter().map(corrected_term).collect(),
+            nearest,
             times: times.transpose()?,
         }))
     }

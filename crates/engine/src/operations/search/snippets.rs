@@ -68,6 +68,17 @@ pub(super) fn snippet(
     Ok(Snippet { markdown, highlights, blocks })
 }
 
+/// The snippet of a document that no term and no pattern matches: the beginning of a block, or of
+/// the title.
+pub(super) fn of_block(texts: &DocumentTexts, block: BlockId) -> Snippet {
+    let mut blocks = texts.blocks().skip(1);
+    let text = blocks.find(|found| found.id == block).and_then(|found| found.words().next());
+    let text = text.unwrap_or_else(|| texts.title());
+    let (markdown, highlights) =
+        excerpt(&MatchedText { text, matches: Vec::new(), is_title: false });
+    Snippet { markdown, highlights, blocks: Vec::new() }
+}
+
 /// The first blocks that a pattern matches, by index, with the ranges that match.
 fn pattern_matches(
     texts: &DocumentTexts,
