@@ -1,9 +1,10 @@
 //! The searches beside `SQLite` with FTS5, and beside bare tantivy as a floor.
 //!
 //! `cargo bench -p benches --bench search` prints the table of ratios and writes `search.json` into
-//! the target directory. SEARCH_BLOCKS (100,000), SEARCH_ROUNDS and SEARCH_IMPORTS change its size,
-//! SEARCH_ONLY keeps the rows whose name has that text. Run as a test (`cargo test -p benches
-//! --bench search`) it is small and over in a moment.
+//! the target directory; searches by vectors, beside a loop over their bytes, have a table of their
+//! own and `vectors.json`. SEARCH_BLOCKS (100,000), SEARCH_ROUNDS and SEARCH_IMPORTS change its
+//! size, SEARCH_ONLY keeps the rows whose name has that text: `vectors` those by vectors. Run as a
+//! test (`cargo test -p benches --bench search`) it is small and over in a moment.
 
 #[path = "search/bare.rs"]
 mod bare;
@@ -17,6 +18,8 @@ mod plan;
 mod report;
 #[path = "search/sqlite.rs"]
 mod sqlite;
+#[path = "search/vectors.rs"]
+mod vectors;
 
 use benches::measure::{setting, shown, sync_probe, timed};
 use benches::ratio::{alike, typical};
@@ -64,6 +67,13 @@ fn main() {
         if measured { (5, 100_000, plan::LARGE, 5) } else { (1, 4_000, 1_000, 1) };
     let (rounds, blocks) = (setting("SEARCH_ROUNDS", rounds), setting("SEARCH_BLOCKS", blocks));
     let imports = setting("SEARCH_IMPORTS", imports);
+    let only = std::env::var("SEARCH_ONLY").unwrap_or_default();
+    if only.is_empty() || only == VECTORS {
+        vectors(measured, blocks / plan::BLOCKS, rounds);
+    }
+    if only == VECTORS {
+        return;
+    }
     let mut bench = Bench::new(blocks / plan::BLOCKS, large);
     // The rarest words are in no document of a small space.
     bench.may_be_none = !measured;
@@ -90,6 +100,20 @@ fn main() {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
         saved::save(&target.join("search.json"), rounds, &bench.only, results)
             .expect("search.json");
+    }
+}
+
+/// What SEARCH_ONLY says for the rows of vectors alone.
+const VECTORS: &str = "vectors";
+
+/// Searches by vectors, in a table of their own.
+fn vectors(measured: bool, documents: usize, rounds: usize) {
+    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let results = vectors::measure(root.path(), documents, rounds).results();
+    println!("{}", results.table());
+    if measured {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
+        saved::save(&target.join("vectors.json"), rounds, "", results).expect("vectors.json");
     }
 }
 

@@ -48,6 +48,7 @@ mod tests {
             "scale",
             "collections",
             "search",
+            "vectors",
             "scope",
             "threads",
         ] {

@@ -3,8 +3,9 @@
 use leafbase::{
     AddComments, AddItems, AddTasks, Batch, BlockId, CommentDraft, CommentPatch, Connection,
     CreateCollection, CreateDocuments, DeleteDocuments, Destination, Document, Durability,
-    InsertBlocks, ItemDraft, Position, PropertyDraft, Relation, Result, SchemaDraft,
-    SearchIndexing, Space, SpaceBuilder, TaskDraft, UpdateComments, UploadFile,
+    EmbeddingDraft, InsertBlocks, ItemDraft, MissingEmbeddings, Position, PropertyDraft,
+    PutEmbeddings, Relation, Result, SchemaDraft, SearchIndexing, Space, SpaceBuilder, TaskDraft,
+    UpdateComments, UploadFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
@@ -53,6 +54,21 @@ pub fn fill(space: &Space) -> Result<()> {
     notes.delete_documents(DeleteDocuments::new([thrown.id()]))?;
     let insertion = InsertBlocks::markdown("done once", home.id());
     notes.run_batch(Batch::default().then("insert_blocks", &insertion)?.keyed("once"))?;
+    vectors(&notes)
+}
+
+/// Vectors of all blocks and documents outside of the trash, in several bundles.
+fn vectors(notes: &Connection) -> Result<()> {
+    for request in [MissingEmbeddings::of_blocks("m"), MissingEmbeddings::of_documents("m")] {
+        let missing = notes.missing_embeddings(request)?;
+        let drafts = missing.iter().enumerate().map(|(number, entry)| {
+            let number = u16::try_from(number % 100).unwrap_or_default();
+            let vector: Vec<f32> =
+                (0..200_u16).map(|at| f32::from(at) - f32::from(number)).collect();
+            EmbeddingDraft::new(entry.id, vector).of_rev(entry.rev)
+        });
+        notes.put_embeddings(PutEmbeddings::new("m", drafts))?;
+    }
     Ok(())
 }
 

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use leafbase::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
 use leafbase::{
-    AddComments, AddItems, Author, Batch, BlockData, BlockDraft, CommentDraft, CompactOptions,
-    Connection, CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments,
-    Destination, DocumentId, Edit, ErrorKind, Fetch, FileHash, FolderDraft, InsertBlocks,
-    ItemDraft, ItemUpdate, MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments,
-    Relation, SchemaDraft, SearchDocuments, SelectOption, Space, UpdateItems, UploadFile,
+    AddComments, AddItems, Author, Batch, BlockData, BlockDraft, BlockId, CommentDraft,
+    CompactOptions, Connection, CreateCollection, CreateFolders, DayRef, DeleteBlocks,
+    DeleteDocuments, Destination, DocumentId, Edit, EmbeddingDraft, ErrorKind, Fetch, FileHash,
+    FolderDraft, InsertBlocks, ItemDraft, ItemUpdate, MoveBlocks, Position, PropertyDraft,
+    PropertyKind, PurgeDocuments, PutEmbeddings, Relation, SchemaDraft, SearchDocuments,
+    SelectOption, Space, UpdateItems, UploadFile,
 };
 use leafbase_test_outline::FixedClock;
 
@@ -55,6 +56,7 @@ impl Scene {
         scene.collection(document);
         scene.files(document);
         scene.moved(document);
+        scene.vectors(document);
         scene.others();
         scene
     }
@@ -132,6 +134,34 @@ impl Scene {
         let tree = notes.fetch(Fetch::new(document)).unwrap();
         let block = tree.children().last().unwrap().id;
         notes.delete_blocks(DeleteBlocks::from(block)).unwrap();
+    }
+
+    /// Vectors whose components are stored as the bytes of canaries: one of the document, one of a
+    /// block, and one of a block that is deleted.
+    fn vectors(&mut self, document: DocumentId) {
+        let Self { notes, diary, .. } = self;
+        let draft = |id: BlockId, name: &str| {
+            let mut canary = format!("{CANARY}{name}").into_bytes();
+            canary.resize(40, b'x');
+            // The largest component is stored as it is, and so are the others.
+            canary.push(127);
+            let components: Vec<f32> = canary.into_iter().map(f32::from).collect();
+            EmbeddingDraft::new(id, components)
+        };
+        let [kept, deleted] = ["kept text", "deleted text"]
+            .map(|text| notes.insert_markdown(text, document).unwrap()[0].id);
+        let drafts = [
+            draft(document.root(), "documentvector"),
+            draft(kept, "blockvector"),
+            draft(deleted, "deletedvector"),
+        ];
+        notes.put_embeddings(PutEmbeddings::new("model", drafts)).unwrap();
+        notes.delete_blocks(DeleteBlocks::from(deleted)).unwrap();
+        let models = notes.embedding_models().unwrap();
+        assert_eq!(models[0].embeddings, 2, "a vector goes with its block");
+        // Among those of the other document, which stay.
+        let other = EmbeddingDraft::new(diary.root(), [[1.0_f32; 40].as_slice(), &[2.0]].concat());
+        notes.put_embeddings(PutEmbeddings::new("model", [other])).unwrap();
     }
 
     /// Blocks that come from the diary, and one that goes there.
@@ -245,6 +275,10 @@ fn nothing_of_what_is_purged_is_left() {
     for hash in &hashes_before {
         assert!(files_with(&path, hash.as_bytes()).contains("space.redb"));
     }
+    for name in ["documentvector", "blockvector"] {
+        let canary = format!("{CANARY}{name}");
+        assert!(files_with(&path, canary.as_bytes()).contains("space.redb"), "{name}");
+    }
     // Compressed rows are redacted as well.
     space.compact().unwrap();
     assert_eq!(scene.log(), before);
@@ -281,6 +315,7 @@ fn nothing_of_what_is_purged_is_left() {
     assert!(!shown.contains(CANARY));
     let report = space.check().unwrap();
     assert!(report.is_clean(), "{report:?}");
+    assert_eq!(report.embeddings, 1, "that of the diary");
 
     let copy = directory.path().join("copy");
     space.backup_to(&copy).unwrap();

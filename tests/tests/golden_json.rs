@@ -16,14 +16,16 @@ use leafbase::{
     CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments,
     DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
     DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, DocumentPatch,
-    DocumentProperties, DuplicateBlocks, EditMarkdown, EmbedGraph, Error, Expectations, Fetch,
-    FindDocuments, Folder, FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord,
-    GetItems, GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter,
-    ItemUpdate, Items, ItemsPage, Link, ListCollections, ListComments, ListDocuments,
-    ListScopedDocuments, ListStyle, ListTags, ListTasks, ListedComment, MergeBlock, MoveBlocks,
-    MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments,
-    QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
-    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
+    DocumentProperties, DuplicateBlocks, EditMarkdown, EmbedGraph, Embedding, EmbeddingDraft,
+    EmbeddingModel, EmbeddingsReply, Error, Expectations, Fetch, FindDocuments, Folder,
+    FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetEmbeddings, GetItems,
+    GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate,
+    Items, ItemsPage, Link, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
+    ListStyle, ListTags, ListTasks, ListedComment, MergeBlock, MissingEmbedding, MissingEmbeddings,
+    MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
+    PurgeDocuments, PutEmbeddings, QueryEmbedding, QueryItems, Relation, RemoveEmbeddings,
+    ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, RestoreDailyNotes,
+    SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
     ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchPage, SearchWeights, SelectOption,
     ShiftBlocks, Sort, SortBlocks, Space, SplitBlock, TagCount, Task, TaskDraft, TaskInfo,
     TaskScope, TaskState, TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions,
@@ -410,6 +412,7 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     let everywhere = SearchBlocks::everywhere("wool").within_documents([lisbon]).context(0, 0);
     ask!(desk, notes, search_blocks as search_all_blocks(everywhere) -> ItemsPage<BlockMatch>);
     ask!(desk, notes, find_documents(FindDocuments::named("lisbon")) -> Items<Document>);
+    vectors(desk, lisbon);
     let block = notes.fetch(Fetch::new(lisbon)).unwrap().children()[0].id;
     let rev = notes.fetch(Fetch::new(block)).unwrap().rev;
     let batch = Batch::default()
@@ -421,6 +424,33 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     ask!(desk, notes, resolve(ResolveBlocks::new([block])) -> Items<ResolvedBlock>);
     let undone = UndoChanges::from(notes.last_sequence().unwrap());
     ask!(desk, notes, undo(undone) -> Change);
+}
+
+fn vectors(desk: &mut Desk, lisbon: DocumentId) {
+    let notes = desk.notes.clone();
+    let of_blocks = MissingEmbeddings::of_blocks("minilm").within_documents([lisbon]).limit(2);
+    ask!(desk, notes, missing_embeddings(of_blocks) -> ItemsPage<MissingEmbedding>);
+    let of_documents = MissingEmbeddings::of_documents("minilm").tagged("sea");
+    ask!(
+        desk,
+        notes,
+        missing_embeddings
+            as missing_embeddings_of_documents(of_documents) -> ItemsPage<MissingEmbedding>
+    );
+    let block = notes.fetch(Fetch::new(lisbon)).unwrap().children()[0].id;
+    let drafts = [
+        EmbeddingDraft::new(block, [127.0, -64.0, 1.0]).of_rev(1),
+        EmbeddingDraft::new(lisbon, [0.0, 127.0, 0.0]),
+        EmbeddingDraft::new(BlockId::NIL, [1.0, 0.0, 0.0]),
+    ];
+    ask!(desk, notes, put_embeddings(PutEmbeddings::new("minilm", drafts)) -> EmbeddingsReply);
+    ask!(desk, notes, embeddings(GetEmbeddings::new("minilm", [block])) -> Items<Embedding>);
+    let models = notes.embedding_models().unwrap();
+    desk.reply::<Items<EmbeddingModel>>("embedding_models", models);
+    let near = QueryEmbedding::new("minilm", [1.0, -0.5, 0.0]);
+    ask!(desk, notes, search as search_near(SearchDocuments::words("wool").near(near)) -> SearchPage);
+    let removal = RemoveEmbeddings::new("minilm", [lisbon]);
+    ask!(desk, notes, remove_embeddings(removal) -> EmbeddingModel);
 }
 
 fn scoped(desk: &mut Desk, scope: &Scope, lisbon: DocumentId) {

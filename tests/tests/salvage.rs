@@ -130,6 +130,10 @@ fn each_kind_of_record_is_lost_and_listed() {
         ("indexes of items", &[0x72], all, &[]),
         ("a change", &[0x80], |number| number == 3, &[Change, Record]),
         ("changes", &[0x80], all, &[Change, Record]),
+        ("a bundle of vectors", &[0xa2], first, &[Record]),
+        ("vectors", &[0xa2], all, &[Record]),
+        ("digests of vectors", &[0xa3], all, &[]),
+        ("models of vectors", &[0xa1], all, &[]),
     ];
     for (name, begin, which, lost) in cases {
         let bench = bench();

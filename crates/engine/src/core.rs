@@ -24,6 +24,8 @@ pub(crate) mod access;
 pub(crate) mod visibility;
 
 pub(crate) mod edges;
+#[cfg(feature = "search")]
+pub(crate) mod embedding_matrix;
 pub(crate) mod orphaned_uploads;
 pub(crate) mod progress;
 pub(crate) mod search_index;

@@ -41,6 +41,7 @@
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search) for documents, [`search_blocks`](Connection::search_blocks) for blocks |
+//! | search by vectors of a model | [`put_embeddings`](Connection::put_embeddings), [`missing_embeddings`](Connection::missing_embeddings), [`embeddings`](Connection::embeddings), [`remove_embeddings`](Connection::remove_embeddings), [`embedding_models`](Connection::embedding_models) |
 //! | tag them | [`list_tags`](Connection::list_tags), [`document_properties`](Connection::document_properties) |
 //! | see what links where | [`back_links`](Connection::back_links), [`unlinked_mentions`](Connection::unlinked_mentions), [`resolve_embeds`](Connection::resolve_embeds), [`document_links`](Connection::document_links) |
 //! | copy each write to another space | [`change_rows`](Connection::change_rows), [`Space::follow`]; the crate `leafbase-replica` ships them |
@@ -204,26 +205,29 @@ pub use leafbase_model::{
     Decorations, DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems,
     DeleteTasks, Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode,
     DocumentId, DocumentOrder, DocumentPatch, DocumentProperties, DocumentRecord, DocumentVersion,
-    DuplicateBlocks, Edge, Edit, EditMarkdown, EmbedGraph, Error, ErrorKind, Expectations, Fetch,
-    FetchFrom, FileHash, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
-    FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue,
-    IdSource, IndentBlocks, IndentLevels, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft,
-    ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage,
-    KeptScope, Language, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
-    ListScopedDocuments, ListStyle, ListTags, ListTasks, ListedComment, Location, MarkdownEdit,
-    MarkdownEditKind, MediaSize, MediaWidth, MergeBlock, Metadata, MoveBlocks, MoveDocuments,
-    MoveFolders, Needle, Operator, Paging, PathStep, Position, PositionTarget, Properties,
-    Property, PropertyChange, PropertyDraft, PropertyKey, PropertyKind, PropertyType,
-    PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema, ReplaceText,
-    ReplacedBlock, ReplacedText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, ResolvedEmbed,
-    RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange,
-    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchGroup, SearchMatch,
-    SearchPage, SearchWeights, SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort,
-    SortBlocks, SpaceId, SpaceInfo, SpaceSettings, SplitBlock, Stamp, TagCount, Task,
-    TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState,
-    TaskUpdate, TermMode, TextAlignment, TextFormat, TextStyle, Timestamp, UndoChanges,
-    UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile, UrlTemplates, UtcInfo,
+    DuplicateBlocks, Edge, Edit, EditMarkdown, EmbedGraph, Embedding, EmbeddingDraft,
+    EmbeddingModel, EmbeddingTargets, EmbeddingVector, EmbeddingsReply, Error, ErrorKind,
+    Expectations, Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination,
+    FolderDraft, FolderId, FolderPatch, FolderRecord, FolderRef, Font, GetEmbeddings, GetItems,
+    GetSchema, GivenText, GroupValue, IdSource, IndentBlocks, IndentLevels, InsertBlocks,
+    InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter, ItemGroup, ItemUpdate,
+    ItemValue, ItemValues, Items, ItemsPage, KeptScope, Language, Limits, LineStyle,
+    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTags,
+    ListTasks, ListedComment, Location, MarkdownEdit, MarkdownEditKind, MediaSize, MediaWidth,
+    MergeBlock, Metadata, MissingEmbedding, MissingEmbeddings, MoveBlocks, MoveDocuments,
+    MoveFolders, NearestBlock, Needle, Operator, Paging, PathStep, Position, PositionTarget,
+    Properties, Property, PropertyChange, PropertyDraft, PropertyKey, PropertyKind, PropertyType,
+    PropertyValue, PurgeDocuments, PutEmbeddings, QueryEmbedding, QueryItems, RelatedItem,
+    Relation, RemoveEmbeddings, ReplaceSchema, ReplaceText, ReplacedBlock, ReplacedText,
+    ResolveBlocks, ResolveEmbeds, ResolvedBlock, ResolvedEmbed, RestoreDailyNotes, Result, Schema,
+    SchemaDraft, SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, ScopedDocumentPatch,
+    SearchBlocks, SearchDocuments, SearchGroup, SearchMatch, SearchPage, SearchWeights,
+    SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId,
+    SpaceInfo, SpaceSettings, SplitBlock, Stamp, TagCount, Task, TaskDestination, TaskDraft,
+    TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment,
+    TextFormat, TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    UploadedFile, UrlTemplates, UtcInfo,
 };
 pub use leafbase_pattern::escape_pattern;
 #[cfg(feature = "search")]

@@ -12,6 +12,7 @@ pub(crate) mod cursor_text;
 pub(crate) mod documents;
 pub(crate) mod drafts;
 pub(crate) mod echo;
+pub(crate) mod embeddings;
 pub(crate) mod files;
 pub(crate) mod flat_blocks;
 pub(crate) mod folders;

@@ -7,12 +7,13 @@ use leafbase_model::{
     AddComments, AddItems, AddTasks, ApplyMarkdown, BackLinks, Batch, CountItems, CreateCollection,
     CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
     DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, EditMarkdown, Fetch,
-    FindDocuments, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListTags, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
-    MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
-    ResolveEmbeds, RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks,
-    SplitBlock, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    FindDocuments, GetEmbeddings, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections,
+    ListComments, ListDocuments, ListScopedDocuments, ListTags, ListTasks, MergeBlock,
+    MissingEmbeddings, MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments, PutEmbeddings,
+    QueryItems, RemoveEmbeddings, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds,
+    RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, SplitBlock,
+    UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
+    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -207,6 +208,10 @@ pub fn tool_schemas() -> ToolSchemas {
         edit_markdown(EditMarkdown), true, "Edits the markdown of a page at exact texts.";
         search(SearchDocuments), false, "Finds documents by words or patterns, ranked.";
         search_blocks(SearchBlocks), false, "Finds blocks that match a pattern.";
+        put_embeddings(PutEmbeddings), true, "Stores vectors of blocks and documents.";
+        missing_embeddings(MissingEmbeddings), false, "Lists what has no vector of a model.";
+        embeddings(GetEmbeddings), false, "Reads vectors of a model.";
+        remove_embeddings(RemoveEmbeddings), true, "Removes vectors of a model.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
         back_links(BackLinks), false, "Lists the links to a block, a page or a document.";
         unlinked_mentions(UnlinkedMentions), false, "Lists blocks that say a title without a link.";

@@ -80,6 +80,7 @@ mod collection;
 mod document;
 mod document_properties;
 mod document_version;
+mod embedding;
 mod folder;
 mod info;
 mod item_values;
@@ -117,6 +118,7 @@ pub use document_properties::DocumentProperties;
 pub use document_version::DocumentVersion;
 pub use draft::{BesideText, BlockDraft, GivenText};
 pub use edit::{BlockRecord, Edit, SubtreeNode, Subtrees};
+pub use embedding::{EmbeddingVector, NearestBlock, QueryEmbedding};
 pub use error::{Detail, Error, ErrorKind, Result};
 pub use fields::BlockFields;
 pub use folder::{BuiltInLocation, Folder, FolderRecord, FolderRef};
@@ -153,6 +155,10 @@ pub use requests::document_patch::{
 pub use requests::documents::{
     CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder,
     ListDocuments, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
+};
+pub use requests::embeddings::{
+    Embedding, EmbeddingDraft, EmbeddingModel, EmbeddingTargets, EmbeddingsReply, GetEmbeddings,
+    MissingEmbedding, MissingEmbeddings, PutEmbeddings, RemoveEmbeddings,
 };
 pub use requests::files::{UploadFile, UploadedFile};
 pub use requests::folder_patch::{FolderPatch, UpdateFolders};

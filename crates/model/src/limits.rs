@@ -81,6 +81,12 @@ impl Limits {
     pub const HOST_RECORD_NAME_BYTES: usize = 64;
     /// Maximum size of a host record in bytes: it is read and written as a whole.
     pub const HOST_RECORD_BYTES: usize = 1 << 20;
+    /// Maximum number of components of a vector; bounds the size of a row.
+    pub const EMBEDDING_DIMENSIONS: usize = 4_096;
+    /// Maximum length of the name of a model in bytes; it is a part of a key.
+    pub const EMBEDDING_MODEL_BYTES: usize = 64;
+    /// Maximum number of entries in one reply that lists missing embeddings; a cursor continues.
+    pub const MISSING_EMBEDDINGS: usize = 1_000;
     /// Maximum number of roots that an embed names of a cycle; bounds the reply, since many embeds
     /// may close long cycles.
     pub const CYCLE_ROOTS: usize = 16;

@@ -13,6 +13,7 @@ pub(crate) mod collections;
 pub(crate) mod comments;
 pub(crate) mod document_patch;
 pub(crate) mod documents;
+pub(crate) mod embeddings;
 pub(crate) mod files;
 pub(crate) mod folder_patch;
 pub(crate) mod folders;

@@ -6,13 +6,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::json::is_default;
 use crate::requests::given;
-use crate::{BlockId, DocumentId, Timestamp};
+use crate::{BlockId, DocumentId, NearestBlock, Timestamp};
 
 /// A document that matches a search, or a block of it.
 ///
 /// As JSON: `{"documentId", "markdown", "highlights": [{"start", "end"}], "blockIds", "score"}`,
 /// `exposedDocumentId` with the value of `documentId`, `blockId` of a block, `missingTerms` and
-/// `corrected` if there are any, and `createdAt` and `lastModifiedAt` on request.
+/// `corrected` if there are any, `nearest` in a search with an embedding, and `createdAt` and
+/// `lastModifiedAt` on request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchMatch {
     /// The document.
@@ -32,6 +33,8 @@ pub struct SearchMatch {
     pub missing_terms: Vec<String>,
     /// The terms of the query that no document has, with the like ones that this document has.
     pub corrected: Vec<CorrectedTerm>,
+    /// The nearest of its blocks, if the request has an embedding and the document vectors.
+    pub nearest: Option<NearestBlock>,
     /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
 }
@@ -50,6 +53,7 @@ impl Serialize for SearchMatch {
         given(&mut map, "missingTerms", missing)?;
         let corrected = Some(&self.corrected).filter(|terms| !terms.is_empty());
         given(&mut map, "corrected", corrected)?;
+        given(&mut map, "nearest", self.nearest.as_ref())?;
         given(&mut map, "createdAt", self.times.as_ref().map(|(created, _)| created))?;
         given(&mut map, "lastModifiedAt", self.times.as_ref().map(|(_, modified)| modified))?;
         map.end()

@@ -141,6 +141,11 @@ impl ParsedQuery {
         Self { clauses, mode: TermMode::Any }
     }
 
+    /// The number of its clauses.
+    pub fn clause_count(&self) -> usize {
+        self.clauses.len()
+    }
+
     /// Whether the query has no words. Such a query matches nothing.
     pub fn is_empty(&self) -> bool {
         self.clauses.is_empty()

@@ -23,6 +23,7 @@ mod blocks;
 mod collections;
 mod comments;
 mod documents;
+mod embeddings;
 mod folders;
 mod host_records;
 mod items;
@@ -115,6 +116,8 @@ pub enum Invariant {
     Reply,
     /// Records of hosts are attached to documents that exist.
     HostRecord,
+    /// Vectors are of blocks that exist, in their documents; digests and models follow from them.
+    Embedding,
     /// The search index contains what the space has, up to its last update.
     SearchIndex,
 }
@@ -152,6 +155,7 @@ impl fmt::Display for Invariant {
             Self::ChangeLog => "the change log has no gap",
             Self::Reply => "the index of kept replies agrees with them",
             Self::HostRecord => "a record of a host is beside a document",
+            Self::Embedding => "a vector is of a block",
             Self::SearchIndex => "the search index agrees with the documents",
             Self::BlockCount => "block counts agree with documents",
             Self::Title => "titles agree with roots",
@@ -208,6 +212,8 @@ pub struct CheckReport {
     pub comments: u64,
     /// Uploaded files.
     pub assets: u64,
+    /// Vectors of blocks and documents.
+    pub embeddings: u64,
     /// Rows of the change log.
     pub changes: u64,
 }
@@ -283,6 +289,7 @@ pub(crate) fn check(
     check.assets();
     check.changes(totals, &last_changes);
     check.replies();
+    check.embeddings(&blocks);
     check.host_records(&|document| documents.contains_key(&document));
     debug_assert!(check.report.problems.len() <= LISTED, "further problems are counted");
     check.report_progress();

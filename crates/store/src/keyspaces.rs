@@ -13,6 +13,7 @@ mod blocks;
 mod comments;
 mod documents;
 mod edges;
+mod embeddings;
 mod folders;
 mod host_records;
 mod items;
@@ -26,6 +27,7 @@ pub(crate) use blocks::*;
 pub(crate) use comments::*;
 pub(crate) use documents::*;
 pub(crate) use edges::*;
+pub(crate) use embeddings::*;
 pub(crate) use folders::*;
 pub(crate) use host_records::*;
 pub(crate) use items::*;
@@ -145,8 +147,18 @@ pub(crate) const REPLIES_BY_TIME: Keyspace = Keyspace { tag: 0x91, name: "replie
 /// change log.
 pub(crate) const HOST_RECORDS: Keyspace = Keyspace { tag: 0xa0, name: "host records" };
 
+/// Model to number of components, number of vectors, and digest. Invariant: follows from the
+/// vectors; a model without vectors has no row.
+pub(crate) const EMBEDDING_MODELS: Keyspace = Keyspace { tag: 0xa1, name: "models of vectors" };
+/// (model, document, block) to a bundle of consecutive vectors of the model, of which it names the
+/// first one. Invariants: no bundle is empty; all vectors of a model have the same number of
+/// components; the block is in the document, whose root stands for it; no part of the change log.
+pub(crate) const EMBEDDINGS: Keyspace = Keyspace { tag: 0xa2, name: "vectors" };
+/// Key of a bundle to its digest. Invariant: follows from the bundle.
+pub(crate) const EMBEDDING_DIGESTS: Keyspace = Keyspace { tag: 0xa3, name: "digests of vectors" };
+
 /// All keyspaces, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 33] = [
+pub(crate) const IN_USE: [Keyspace; 36] = [
     META,
     BLOCKS,
     BLOCK_LOCATIONS,
@@ -180,6 +192,9 @@ pub(crate) const IN_USE: [Keyspace; 33] = [
     REPLIES,
     REPLIES_BY_TIME,
     HOST_RECORDS,
+    EMBEDDING_MODELS,
+    EMBEDDINGS,
+    EMBEDDING_DIGESTS,
 ];
 
 /// Keys are shorter than this.
@@ -196,8 +211,18 @@ pub(crate) fn of(key: &[u8]) -> Keyspace {
 
 /// Whether the row under `key` is primary: no other row contains its data.
 pub(crate) fn is_primary(key: &[u8]) -> bool {
-    let primary =
-        [META, BLOCKS, DOCUMENTS, FOLDERS, COMMENTS, ASSETS, ASSET_CHUNKS, SCHEMAS, CHANGES];
+    let primary = [
+        META,
+        BLOCKS,
+        DOCUMENTS,
+        FOLDERS,
+        COMMENTS,
+        ASSETS,
+        ASSET_CHUNKS,
+        SCHEMAS,
+        CHANGES,
+        EMBEDDINGS,
+    ];
     let tag = of(key).tag;
     tag == UNKNOWN.tag || primary.iter().any(|keyspace| keyspace.tag == tag)
 }
@@ -371,6 +396,15 @@ mod tests {
                 parse_edge(&edge(end, EdgeKind::Embed, block)),
                 Some((EdgeKind::Embed, block))
             );
+        }
+        for model in ["m", "two words"] {
+            let key = super::embeddings(model, document, block);
+            assert!(key.starts_with(&embeddings_of(model)));
+            let digest = embedding_digest(&key);
+            assert!(digest.starts_with(&embedding_digests_of(model)));
+            assert_eq!(parse_embeddings(&digest), Some((model, document, block)));
+            assert_eq!(parse_embeddings(&key[..33]), None);
+            assert_eq!(parse_embedding_model(&embedding_model(model)), Some(model));
         }
         assert_eq!(parse_change_part(&change_part(258, 3)), Some((258, 3)));
         assert_eq!(parse_reply(&reply(&[6; 32])), Some([6; 32]));

@@ -24,6 +24,7 @@ mod check;
 mod compaction;
 mod document_index;
 mod edges;
+mod embeddings;
 mod file_hasher;
 mod items;
 mod location_cache;
@@ -44,17 +45,19 @@ pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{
     BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor, TagExtractor,
 };
+pub use embeddings::{QuantizedVector, StoredEmbedding};
 pub use file_hasher::FileHasher;
 pub use index_bitmap::IndexBitmap;
 pub use log_retention::LogRetention;
 pub use progress::ProgressFn;
 pub use reader::{
-    BlockText, CollectionEntry, CountedTag, DocumentHistory, DocumentPage, DocumentQuery,
-    IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor, RowOptions, RowRelations, RowValue,
-    RowValues, SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts, TaggedBlock, TaskPage,
-    TextRun, ValueAt, ValueView, Within,
+    BlockText, BundleDigest, CollectionEntry, CountedTag, DocumentHistory, DocumentPage,
+    DocumentQuery, IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor, RowOptions,
+    RowRelations, RowValue, RowValues, SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts,
+    TaggedBlock, TaskPage, TextRun, ValueAt, ValueView, Within,
 };
 pub use records::document::StoredDocument;
+pub use records::embedding::{EmbeddingBundle, EmbeddingEntry, EmbeddingModelRecord};
 pub use records::meta::SpaceMeta;
 pub use records::reply::KeptReply;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};

@@ -24,6 +24,7 @@ mod assets;
 mod children;
 pub(crate) mod comments;
 pub(crate) mod documents;
+pub(crate) mod embeddings;
 mod folders;
 mod host_records;
 mod index_scan;
@@ -39,6 +40,7 @@ mod texts;
 pub(crate) mod transaction_cache;
 pub(crate) mod trees;
 
+pub use embeddings::BundleDigest;
 pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, ValueAt, ValueView};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use log::DocumentHistory;

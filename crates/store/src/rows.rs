@@ -8,14 +8,16 @@ use crate::keyspaces::{
     self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COLLECTIONS, COMMENT_BLOCKS,
     COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
-    DOCUMENTS_BY_TAG, DOCUMENTS_BY_TITLE, EDGES, FOLDER_CHILDREN, FOLDERS, HOST_RECORDS, ITEM_KEYS,
-    LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, REPLIES, REPLIES_BY_TIME, SCHEMAS, TAG_COUNTS,
-    TAGGED_BLOCKS, TASKS, TASKS_BY_DAY,
+    DOCUMENTS_BY_TAG, DOCUMENTS_BY_TITLE, EDGES, EMBEDDING_DIGESTS, EMBEDDING_MODELS, EMBEDDINGS,
+    FOLDER_CHILDREN, FOLDERS, HOST_RECORDS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META,
+    PENDING_ASSETS, REPLIES, REPLIES_BY_TIME, SCHEMAS, TAG_COUNTS, TAGGED_BLOCKS, TASKS,
+    TASKS_BY_DAY,
 };
 use crate::reader::items::parse_entry as read_collection;
 use crate::reader::tags;
 use crate::reader::tasks::parse_entry;
 use crate::records::block::{self, AuthorCache};
+use crate::records::embedding::{EmbeddingModelRecord, read_bundle, read_digest};
 use crate::records::layout::Value;
 use crate::records::meta::{SpaceMeta, SpaceTotals};
 use crate::records::reply::KeptReply;
@@ -138,6 +140,15 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             records::decode_empty(key, value)
         }
         HOST_RECORDS => read_host_record(key, value),
+        EMBEDDING_MODELS => {
+            keyspaces::parse_embedding_model(key).ok_or_else(damaged)?;
+            records::decode(key, value, EmbeddingModelRecord::decode).map(drop)
+        }
+        EMBEDDINGS => read_bundle(key, value).map(drop),
+        EMBEDDING_DIGESTS => {
+            keyspaces::parse_embeddings(key).ok_or_else(damaged)?;
+            read_digest(key, value).map(drop)
+        }
         _ => Err(Error::corrupted(keyspaces::RowName(key))),
     }
 }

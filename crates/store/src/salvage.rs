@@ -1,7 +1,8 @@
 //! Salvage: rebuilds a space from the readable records of a damaged one, which is only read, and
 //! lists what is lost.
 //!
-//! It copies primary records: blocks, documents, folders, schemas, comments, files, the change log.
+//! It copies primary records: blocks, documents, folders, schemas, comments, files, vectors, the
+//! change log.
 //! Index rows are derived again, and references to lost records are repaired: a lost block with
 //! children or comments is reconstructed under its ID with the name "Recovered"; relations to lost
 //! items are removed; files that no block embeds get a document of their own.
@@ -23,6 +24,7 @@ use crate::records::meta::SpaceMeta;
 use crate::space_store::SpaceStore;
 
 mod documents;
+mod embeddings;
 mod files;
 mod inventory;
 mod log;
@@ -101,6 +103,8 @@ pub struct Saved {
     pub comments: u64,
     /// Files.
     pub files: u64,
+    /// Vectors of blocks and documents.
+    pub embeddings: u64,
     /// Changes of the change log.
     pub changes: u64,
 }
@@ -228,6 +232,7 @@ impl Salvager<'_> {
         self.documents(target, &inventory, &folders, step)?;
         self.comments(target, &inventory, step)?;
         self.files(target, step)?;
+        self.embeddings(target, &inventory, step)?;
         // Last: the totals that it writes count the folders.
         self.log(target, &inventory.log, folders.len(), step)
     }

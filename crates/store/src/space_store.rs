@@ -89,6 +89,8 @@ pub struct SpaceStats {
     pub collections: u64,
     /// Items.
     pub items: u64,
+    /// Vectors of blocks and documents.
+    pub embeddings: u64,
     /// Bytes of storage.
     pub bytes: u64,
     /// The sequence of the last change.
@@ -291,9 +293,9 @@ impl SpaceStore {
             )?;
             Ok::<_, Error>(count)
         };
-        let collections =
-            SpaceReader { read: &*snapshot, extractor: self.extractor, cache: ReaderCache::None }
-                .collections()?;
+        let reader =
+            SpaceReader { read: &*snapshot, extractor: self.extractor, cache: ReaderCache::None };
+        let (collections, models) = (reader.collections()?, reader.embedding_models()?);
         Ok(SpaceStats {
             documents: count(&[DOCUMENTS.tag])?
                 .saturating_sub(count(&keyspaces::location(Location::Inbox))?),
@@ -301,6 +303,7 @@ impl SpaceStore {
             folders: count(&[FOLDERS.tag])?,
             collections: collections.len() as u64,
             items: collections.iter().map(|collection| collection.items).sum(),
+            embeddings: models.iter().map(|(_, model)| model.embeddings).sum(),
             bytes: self.store.bytes()?,
             sequence: space_totals(&*snapshot)?.sequence,
             log_begins_at: log_beginning(&*snapshot)?.sequence(),

@@ -25,6 +25,7 @@ use errors::conflict;
 use staged::collections::StagedCollections;
 use staged::cross_move::CrossDocumentMove;
 use staged::documents::StagedDocuments;
+use staged::embeddings::StagedEmbeddings;
 use staged::locations::StagedLocations;
 use staged::purges::StagedPurges;
 use staged::runs::StagedRuns;
@@ -35,6 +36,7 @@ mod assets;
 mod blocks;
 mod comments;
 mod documents;
+mod embeddings;
 mod errors;
 mod folders;
 mod follow;
@@ -67,6 +69,7 @@ pub struct SpaceTransaction<'a> {
     tags: StagedTagRows,
     tasks: StagedTaskRows,
     collections: StagedCollections,
+    embeddings: StagedEmbeddings,
     purges: StagedPurges,
     log: ChangeEncoder,
     edits: Vec<Edit>,
@@ -114,6 +117,7 @@ impl<'a> SpaceTransaction<'a> {
             tags: StagedTagRows::default(),
             tasks: StagedTaskRows::default(),
             collections: StagedCollections::default(),
+            embeddings: StagedEmbeddings::default(),
             purges: StagedPurges::default(),
             log: ChangeEncoder::default(),
             edits: Vec::new(),
@@ -256,7 +260,8 @@ impl<'a> SpaceTransaction<'a> {
         edges.write_to(self.rows)?;
         self.flush_tags()?;
         self.tasks.flush(self.rows)?;
-        self.collections.flush(self.rows)
+        self.collections.flush(self.rows)?;
+        self.embeddings.flush(self.rows)
     }
 
     /// Writes all staged rows and the change record. `None` if no edit was applied.

@@ -9,10 +9,13 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Location, Result, Subtrees};
+use leafbase_model::{
+    BlockData, DocumentId, Edit, ErrorKind, InsertTarget, Location, Result, SubtreeNode, Subtrees,
+};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
 use leafbase_store::{
-    DocumentQuery, Extractor, IndexOrder, IndexedColumn, Invariant, SpaceStore, Span, Within, rows,
+    DocumentQuery, Extractor, IndexOrder, IndexedColumn, Invariant, QuantizedVector, SpaceStore,
+    Span, StoredEmbedding, Within, rows,
 };
 use proptest::prelude::*;
 
@@ -352,6 +355,75 @@ fn kept_replies_agree_with_their_index() {
 fn records_of_hosts_are_beside_documents() {
     let record = key(0xa0, &[99], b"name");
     breaks(Invariant::HostRecord, |store| put(store, &record, &rows::seal(&record, b"value")));
+}
+
+/// A vector of 2, and the key of its bundle.
+fn embed(store: &dyn Store, space: &SpaceStore) -> Vec<u8> {
+    let embedding = StoredEmbedding {
+        document: DocumentId::of_root(id(1)),
+        block: id(2),
+        rev: 1,
+        vector: QuantizedVector::nearest_to(&[1.0, -1.0]),
+    };
+    space.write(relaxed(), &stamp(9), |open| open.put_embedding("m", embedding.clone())).unwrap();
+    find(store, &[0xa2]).remove(0).0
+}
+
+/// As [`breaks`], in a space with a vector.
+fn breaks_vectors(damage: impl Fn(&dyn Store, &[u8])) {
+    let (store, space) = full();
+    let bundle = embed(&*store, &space);
+    let report = check(&space);
+    assert!(report.is_clean() && report.embeddings == 1, "{report:#?}");
+    damage(&*store, &bundle);
+    let report = check(&space);
+    let mut problems = report.problems.iter();
+    assert!(problems.any(|problem| problem.invariant == Invariant::Embedding), "{report:#?}");
+}
+
+#[test]
+fn vectors_are_of_blocks_and_agree_with_their_models() {
+    let at = |tag: u8, key: &[u8]| [&[tag], &key[1..]].concat();
+    breaks_vectors(|store, bundle| delete(store, bundle));
+    breaks_vectors(|store, bundle| delete(store, &at(0xa3, bundle)));
+    breaks_vectors(|store, _| delete(store, b"\xa1m"));
+    breaks_vectors(|store, bundle| {
+        let digest = at(0xa3, bundle);
+        put(store, &digest, &rows::seal(&digest, &[7; 8]));
+    });
+    breaks_vectors(|store, _| copy(store, b"\xa1m", b"\xa1n"));
+    // A vector of a block that does not exist, or is in another document.
+    for (document, block) in [(1, 99), (7, 2)] {
+        breaks_vectors(|store, bundle| {
+            let (_, value) = find(store, bundle).remove(0);
+            let mut body = rows::body(bundle, &value).unwrap();
+            let target = [[document; 16], [block; 16]].concat();
+            body[4..36].copy_from_slice(&target);
+            let key = [&bundle[..3], &target[..]].concat();
+            delete(store, bundle);
+            put(store, &key, &rows::seal(&key, &body));
+        });
+    }
+    let (store, space) = full();
+    let bundle = embed(&*store, &space);
+    for tag in [0xa1, 0xa2, 0xa3] {
+        for (key, value) in find(&*store, &[tag]) {
+            assert!(rows::read(&key, &value).is_ok());
+            assert!(rows::read(&key, &rows::seal(&key, b"?")).is_err());
+            assert!(rows::read(&key[..1], &value).is_err());
+        }
+    }
+    // It goes with its block.
+    space
+        .write(relaxed(), &stamp(9), |open| {
+            let (document, text) = (DocumentId::of_root(id(1)), open.reader()?.block(id(2))?);
+            let target = InsertTarget { document, parent: id(1), after: None };
+            let subtrees = Subtrees(vec![SubtreeNode { depth: 0, block: text.unwrap() }]);
+            open.apply(vec![Edit::Remove { target, subtrees }])
+        })
+        .unwrap();
+    assert!(find(&*store, &bundle).is_empty() && find(&*store, &[0xa1]).is_empty());
+    assert!(check(&space).is_clean());
 }
 
 #[derive(Debug)]

@@ -5,6 +5,7 @@ mod shelf;
 
 mod block_pages;
 mod block_results;
+mod embeddings;
 mod filters;
 mod freshness;
 mod indexes;

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use leafbase::{
-    Connection, CreateDocuments, DeleteDocuments, DocumentId, Position, SearchDocuments,
-    SearchMatch, SearchPage, Space, Unbatched,
+    Connection, CreateDocuments, DeleteDocuments, DocumentId, EmbeddingDraft, Position,
+    PutEmbeddings, QueryEmbedding, SearchDocuments, SearchMatch, SearchPage, Space, Unbatched,
 };
 
 use crate::{Shelf, wrong};
@@ -27,6 +27,12 @@ impl Dice {
         let words = 1 + self.below(5);
         let words: Vec<_> = (0..words).map(|_| WORDS[self.below(WORDS.len())]).collect();
         words.join(" ")
+    }
+
+    /// Of few directions, so that some are equal.
+    fn vector(&mut self) -> Vec<f32> {
+        let component = |count| f32::from(u8::try_from(count).unwrap()) - 2.0;
+        vec![component(self.below(5)), component(self.below(5)), 1.0]
     }
 
     fn query(&mut self) -> String {
@@ -72,7 +78,14 @@ impl Desk {
         self.written.insert(document);
         let text = self.dice.text();
         // A document in the trash is not writable.
-        let _ = self.notes.insert_markdown(&text, Position::end_of(document));
+        let inserted = self.notes.insert_markdown(&text, Position::end_of(document));
+        let mut ids = vec![document.root()];
+        ids.extend(inserted.iter().flat_map(|inserted| inserted.iter().map(|block| block.id)));
+        // Some have a vector of the document, some of a block, some of both, and some none.
+        ids.retain(|_| self.dice.below(3) > 0);
+        let drafts: Vec<_> =
+            ids.into_iter().map(|id| EmbeddingDraft::new(id, self.dice.vector())).collect();
+        self.notes.put_embeddings(PutEmbeddings::new("m", drafts)).unwrap();
     }
 
     /// Writes that change the statistics of every term.
@@ -99,11 +112,17 @@ impl Desk {
     fn request(&mut self) -> SearchDocuments {
         let (one, other) = (self.dice.query(), self.dice.query());
         let request = SearchDocuments::words(one).and(other);
-        match self.dice.below(6) {
+        let request = match self.dice.below(6) {
             0 => request.all_words(),
             1 => request.any_word(),
             2 => SearchDocuments::pattern("lamp|kite"),
             3 => request.matching("s(now)?"),
+            _ => request,
+        };
+        let embedding = QueryEmbedding::new("m", self.dice.vector());
+        match self.dice.below(6) {
+            0 | 1 => request.near(embedding),
+            2 => SearchDocuments::default().near(embedding),
             _ => request,
         }
     }
@@ -226,6 +245,7 @@ fn a_cursor_continues_its_own_search_in_its_own_history() {
         (SearchDocuments::words("word").all_words(), &cursor),
         (SearchDocuments::words("word").matching("w"), &cursor),
         (SearchDocuments::words("word").tagged("x"), &cursor),
+        (SearchDocuments::words("word").near(QueryEmbedding::new("m", [1.0])), &cursor),
         (SearchDocuments::words("word"), &of_scope),
         (SearchDocuments::words("word"), &"00".to_owned()),
         (SearchDocuments::words("word"), &"word".to_owned()),

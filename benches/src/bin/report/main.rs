@@ -21,10 +21,11 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const ROUNDS: usize = 3;
 
 /// The benches that compare, and what their plots say.
-const COMPARED: [(&str, &str); 5] = [
+const COMPARED: [(&str, &str); 6] = [
     ("peers", "Leafbase's time over the better SQLite's"),
     ("collections", "Leafbase's time over SQLite's, two related collections"),
     ("search", "Leafbase's time over that of the best SQLite with FTS5"),
+    ("vectors", "The time of a search by vectors over that of a loop over their bytes"),
     ("scope", "A scoped connection's time over a full one's"),
     ("threads", "The time of several threads for one operation over that of one thread"),
 ];
@@ -92,6 +93,7 @@ impl Report<'_> {
             "peers-growth" => {
                 "PEERS_DOCUMENTS=100,1000,9900 cargo bench -p benches --bench peers".to_owned()
             }
+            "vectors" => "SEARCH_ONLY=vectors cargo bench -p benches --bench search".to_owned(),
             bench => format!("cargo bench -p benches --bench {bench}"),
         };
         println!("{bench}: stays as it is; {why}. `{command}` measures all");

@@ -6,9 +6,10 @@ use leafbase::{
     Connection, CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate,
     DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
     DocumentId, DuplicateBlocks, EditMarkdown, Error, ErrorKind, Fetch, FindDocuments, FolderId,
-    Full, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListTags, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
-    MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
+    Full, GetEmbeddings, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections,
+    ListComments, ListDocuments, ListScopedDocuments, ListTags, ListTasks, MergeBlock,
+    MissingEmbeddings, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments,
+    PutEmbeddings, QueryItems, RemoveEmbeddings, ReplaceSchema, ReplaceText, ResolveBlocks,
     ResolveEmbeds, RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments, ShiftBlocks,
     SortBlocks, Space, SplitBlock, Unbatched, UndoChanges, UnlinkedMentions, UpdateBlocks,
     UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
@@ -209,6 +210,10 @@ pub(crate) const FULL: &[Route<Connection<Full>>] = routes! {
     "POST" "/tasks" add_tasks(AddTasks) body;
     "PUT" "/tasks" update_tasks(UpdateTasks) body;
     "DELETE" "/tasks" delete_tasks(DeleteTasks) body;
+    "PUT" "/embeddings" put_embeddings(PutEmbeddings) body;
+    "GET" "/embeddings" embeddings(GetEmbeddings) query;
+    "DELETE" "/embeddings" remove_embeddings(RemoveEmbeddings) body;
+    "GET" "/embeddings/missing" missing_embeddings(MissingEmbeddings) query;
     "POST" "/undo" undo(UndoChanges) body;
 };
 

@@ -8,6 +8,8 @@ use leafbase_model::{Clock, Error, ErrorKind, IdSource, Limits, Result};
 use leafbase_store::SpaceStore;
 use leafbase_store::kv::{CommitSignal, Durability};
 
+#[cfg(feature = "search")]
+use crate::core::embedding_matrix::EmbeddingCache;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::SearchIndexer;
 
@@ -50,6 +52,8 @@ struct Inner {
     search: Arc<SearchIndexer>,
     #[cfg(feature = "search")]
     search_threads: usize,
+    #[cfg(feature = "search")]
+    embeddings: EmbeddingCache,
     orphaned_uploads: OrphanedUploads,
     /// That of the store, so that writes of its other handles are noticed.
     commits: Arc<CommitSignal>,
@@ -84,6 +88,12 @@ impl Space {
     #[cfg(feature = "search")]
     pub(crate) fn search_threads(&self) -> usize {
         self.0.search_threads
+    }
+
+    /// The vectors that searches compare.
+    #[cfg(feature = "search")]
+    pub(crate) fn embeddings(&self) -> &EmbeddingCache {
+        &self.0.embeddings
     }
 
     /// Lets the search index catch up after a bulk write.

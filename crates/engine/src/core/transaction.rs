@@ -1,7 +1,9 @@
 //! The write transaction of an operation or of a batch of them.
 
-use leafbase_model::{DocumentId, Edit, Limits, Result, Timestamp};
-use leafbase_store::{KeptReply, SpaceReader, SpaceTransaction};
+use leafbase_model::{BlockId, DocumentId, Edit, Limits, Result, Timestamp};
+use leafbase_store::{
+    EmbeddingModelRecord, KeptReply, SpaceReader, SpaceTransaction, StoredEmbedding,
+};
 use leafbase_tree_ops::Context;
 
 use crate::core::cascades;
@@ -132,6 +134,31 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         value: Option<&[u8]>,
     ) -> Result<()> {
         self.transaction.put_host_record(document, name, value)
+    }
+
+    /// Sets the vector of a model for a block.
+    pub(crate) fn put_embedding(&mut self, model: &str, embedding: StoredEmbedding) -> Result<()> {
+        self.transaction.put_embedding(model, embedding)
+    }
+
+    /// Removes the vector of a model for a block.
+    pub(crate) fn remove_embedding(
+        &mut self,
+        model: &str,
+        document: DocumentId,
+        block: BlockId,
+    ) -> Result<bool> {
+        self.transaction.remove_embedding(model, document, block)
+    }
+
+    /// Removes all vectors of a model.
+    pub(crate) fn remove_embedding_model(&mut self, model: &str) -> Result<()> {
+        self.transaction.remove_embedding_model(model)
+    }
+
+    /// A model as this transaction has left it so far.
+    pub(crate) fn embedding_model(&mut self, model: &str) -> Result<Option<EmbeddingModelRecord>> {
+        self.transaction.embedding_model(model)
     }
 
     /// Replies that were kept at this time, or before, are not kept any more.

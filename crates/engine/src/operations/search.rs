@@ -21,6 +21,8 @@ mod cursor;
 #[cfg(feature = "search")]
 mod filters;
 #[cfg(feature = "search")]
+mod fusion;
+#[cfg(feature = "search")]
 mod index_maintenance;
 #[cfg(feature = "search")]
 mod match_counts;

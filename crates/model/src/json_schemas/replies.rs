@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{Shape, shapes};
 use crate::{
     AssetId, AssetRecord, Author, Block, BlockId, CollectionSchema, CorrectedTerm, Day, Document,
-    DocumentId, FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, RelatedItem,
-    Schema, SchemaReply, ScopedDocument, SearchMatch, Timestamp,
+    DocumentId, FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, NearestBlock,
+    RelatedItem, Schema, SchemaReply, ScopedDocument, SearchMatch, Timestamp,
 };
 
 /// A byte range of a text.
@@ -159,6 +159,7 @@ shapes! {
         .must::<f64>("score", "Greater is more relevant, within one reply.")
         .may::<Vec<String>>("missingTerms", "The terms that it lacks.")
         .may::<Vec<CorrectedTerm>>("corrected", "Terms in no document, and what it has instead.")
+        .may::<NearestBlock>("nearest", "The block whose vector is nearest.")
         .times()
         .open();
 }

@@ -4,9 +4,10 @@ use schemars::{Schema, json_schema};
 
 use super::{OneOrMany, Shape, shapes};
 use crate::{
-    BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder, FolderDraft,
-    FolderRef, Limits, ListDocuments, ReplaceText, SearchBlocks, SearchDocuments, SearchGroup,
-    SearchWeights, TermMode,
+    BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder,
+    EmbeddingTargets, FolderDraft, FolderRef, Limits, ListDocuments, MissingEmbeddings,
+    QueryEmbedding, ReplaceText, SearchBlocks, SearchDocuments, SearchGroup, SearchWeights,
+    TermMode,
 };
 
 impl Shape<'_> {
@@ -70,8 +71,16 @@ shapes! {
         .filter("folderIds")
         .may::<SearchWeights>("weights", "What counts how much in the order of results.")
         .may::<SearchGroup>("group", "document (default), or block: each matching block is a result.")
+        .may::<QueryEmbedding>("embedding", "A vector of the query, beside words or alone.")
         .metadata()
         .search_paging()
+        .closed();
+    MissingEmbeddings, "Lists blocks or documents without a vector of a model." => |shape| shape
+        .must::<String>("model", "The name of the model.")
+        .may::<EmbeddingTargets>("targets", "blocks (default) or documents.")
+        .some::<DocumentId>("documentIds", "Only these. No other filters then.")
+        .filter("folderIds")
+        .paging()
         .closed();
     SearchWeights, "What counts how much in the order of results." => |shape| shape
         .weight("title", "Words in titles; 1 by default.")

@@ -8,7 +8,9 @@ use super::documents::DocumentFilter;
 use super::search_weights::SearchWeights;
 use super::{Paging, given, write_texts};
 use crate::json::{Object, deserialize_by, missing_field, wire_enum};
-use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
+use crate::{
+    BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, QueryEmbedding, Result,
+};
 
 wire_enum! {
     /// How many search terms a document must contain.
@@ -37,10 +39,10 @@ wire_enum! {
 /// Searches documents by terms, by patterns, or by both. As JSON: `include`, `title` and `exclude`
 /// (one text or several), `termMode`, `regexps` (one or several), `documentIds` with
 /// `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; `weights`;
-/// `group`; `fetchMetadata`; and the fields of a [`Paging`].
+/// `group`; `embedding`, a [`QueryEmbedding`]; `fetchMetadata`; and the fields of a [`Paging`].
 ///
 /// A text of `include` has terms, and phrases in quotation marks; its last term may be a prefix.
-/// Without patterns at least one term is required.
+/// Without patterns and an embedding at least one term is required.
 ///
 /// ```
 /// use leafbase_model::SearchDocuments;
@@ -72,6 +74,8 @@ pub struct SearchDocuments {
     pub weights: SearchWeights,
     /// Whether the results are documents or blocks.
     pub group: SearchGroup,
+    /// A vector that those of blocks and documents are compared with.
+    pub embedding: Option<QueryEmbedding>,
     /// Whether matches include the times of creation and modification of their documents.
     pub metadata: bool,
     /// The page of results: at most [`Limits::SEARCH_PAGE`], and without a limit
@@ -188,6 +192,13 @@ impl SearchDocuments {
         self
     }
 
+    /// Compares the vectors of blocks and documents with this one. Beside words, each document is
+    /// ranked by its ranks in both results.
+    pub fn near(mut self, embedding: QueryEmbedding) -> Self {
+        self.embedding = Some(embedding);
+        self
+    }
+
     /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
@@ -209,8 +220,9 @@ impl SearchDocuments {
     /// Validates a request that was built in code.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for a search without terms and patterns, for exclusive
-    /// filters, at `limit` for 0, and at `weights` if [`SearchWeights::check`] refuses them;
+    /// [`crate::ErrorKind::Validation`] for a search without terms, patterns and an embedding, for
+    /// exclusive filters, at `limit` for 0, at `weights` if [`SearchWeights::check`] refuses them,
+    /// at `embedding` for a vector without a direction, and at `group` for blocks by an embedding;
     /// [`crate::ErrorKind::LimitExceeded`] at `limit` for more than [`Limits::SEARCH_PAGE`].
     pub fn check(&self) -> Result<()> {
         self.paging.check()?;
@@ -219,8 +231,14 @@ impl SearchDocuments {
             let error = Error::limit("results of a reply", Limits::SEARCH_PAGE, limit);
             return Err(error.at("limit"));
         }
-        if self.include.is_empty() && self.title.is_empty() && self.regexps.is_empty() {
-            let message = "a search needs a text in include or a pattern in regexps";
+        if let Some(embedding) = &self.embedding {
+            embedding.check().map_err(|error| error.at("embedding"))?;
+            if self.group == SearchGroup::Block {
+                let message = "a search with an embedding has documents as results";
+                return Err(Error::validation(message).at("group"));
+            }
+        } else if self.include.is_empty() && self.title.is_empty() && self.regexps.is_empty() {
+            let message = "a search needs a text in include, a pattern in regexps or an embedding";
             return Err(Error::validation(message).at("include"));
         }
         check_exclusive(self.document_ids.is_some(), &self.filter)
@@ -256,6 +274,7 @@ impl SearchDocuments {
             filter: DocumentFilter::take(&mut object, "folderIds")?,
             weights: object.optional("weights")?.unwrap_or_default(),
             group: object.optional("group")?.unwrap_or_default(),
+            embedding: object.optional("embedding")?,
             metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
             paging: Paging::take(&mut object)?,
         };
@@ -283,6 +302,7 @@ impl Serialize for SearchDocuments {
         let weights = Some(&self.weights);
         given(&mut map, "weights", weights.filter(|given| **given != SearchWeights::default()))?;
         given(&mut map, "group", (self.group != SearchGroup::default()).then_some(&self.group))?;
+        given(&mut map, "embedding", self.embedding.as_ref())?;
         given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
         self.paging.write(&mut map)?;
         map.end()
@@ -504,7 +524,7 @@ impl Serialize for SearchBlocks {
 }
 
 /// Refuses named documents beside locations: combining them would silently hide some of the names.
-fn check_exclusive(has_documents: bool, filter: &DocumentFilter) -> Result<()> {
+pub(super) fn check_exclusive(has_documents: bool, filter: &DocumentFilter) -> Result<()> {
     let excluded = |path: &str, other: &str| {
         Err(Error::validation(format!("{path} cannot be combined with {other}")).at(path))
     };

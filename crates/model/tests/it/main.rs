@@ -17,6 +17,7 @@ mod depth;
 mod documents;
 mod drafts;
 mod edits;
+mod embeddings;
 mod errors;
 mod files;
 mod folders;

@@ -154,6 +154,7 @@ fn what_they_give() {
         score: 1.5,
         missing_terms: Vec::new(),
         corrected: Vec::new(),
+        nearest: None,
         times: None,
     };
     let dated = SearchMatch {

@@ -93,6 +93,7 @@ impl SpaceTransaction<'_> {
         moved.extend(self.rekey_descendants(&blocks, from.document, to.document)?);
         // Dependent rows are read in the order of their keys.
         moved.sort_unstable();
+        self.embeddings.rekey(&*self.rows, &moved, from.document, to.document)?;
         self.rekey_comments(&moved, from.document, to.document)?;
         self.rekey_tags(&moved, from.document, to.document)?;
         self.rekey_tasks(&moved, from.document, to.document)?;

@@ -3,6 +3,7 @@
 pub(super) mod collections;
 pub(super) mod cross_move;
 pub(super) mod documents;
+pub(super) mod embeddings;
 pub(super) mod locations;
 pub(super) mod purges;
 pub(super) mod runs;

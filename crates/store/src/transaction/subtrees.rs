@@ -213,6 +213,8 @@ impl SpaceTransaction<'_> {
         document: DocumentId,
         blocks: &[SubtreeNode],
     ) -> Result<()> {
+        let ids = &mut blocks.iter().map(|node| node.block.id);
+        self.embeddings.remove_blocks(&*self.rows, document, ids)?;
         self.locations.reserve(blocks.len());
         for SubtreeNode { block, .. } in blocks {
             self.check_without_schema(document, block)?;

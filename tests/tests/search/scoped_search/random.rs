@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use leafbase::{
     AddComments, BlockId, BlockPatch, ChangeToken, CommentDraft, Connection, CreateDocuments,
-    DeleteBlocks, DeleteDocuments, Destination, DocumentId, IdSource, MoveDocuments, Position,
-    Scope, SearchBlocks, SearchDocuments, SearchIndexing, SearchWeights, Space, SpaceBuilder,
-    TermMode, Timestamp, UpdateBlocks,
+    DeleteBlocks, DeleteDocuments, Destination, DocumentId, EmbeddingDraft, IdSource,
+    MoveDocuments, Position, PutEmbeddings, QueryEmbedding, Scope, SearchBlocks, SearchDocuments,
+    SearchIndexing, SearchWeights, Space, SpaceBuilder, TermMode, Timestamp, UpdateBlocks,
 };
 use leafbase_test_outline::FixedClock;
 use proptest::prelude::*;
@@ -58,6 +58,8 @@ enum Change {
     Comment(usize, usize, Vec<usize>),
     Trash(usize),
     Restore(usize),
+    /// The vector of a document, or of one of its blocks.
+    Embed(usize, usize, usize),
     /// Many at once, all of which have a word.
     Crowd(usize),
 }
@@ -93,7 +95,13 @@ enum Asked {
     Both(usize, usize),
     Within(usize, usize, bool),
     Blocks(usize, usize),
+    /// A vector, with words or alone.
+    Near(usize, Vec<usize>),
 }
+
+/// The vectors of a model of two components; of equal directions, too.
+const VECTORS: [[f32; 2]; 7] =
+    [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [1.0, 3.0], [0.0, -1.0], [-2.0, 1.0], [1.0, 1.0]];
 
 const PATTERNS: [&str; 5] = ["lamps?", "out_of_scope#\\d", "kit(e|ten)", "^\\w+$", "(?i)ÉLAN|東"];
 
@@ -108,6 +116,7 @@ fn change() -> impl Strategy<Value = Change> {
         1 => (any(), any(), words()).prop_map(|(document, block, words)| Change::Comment(document, block, words)),
         1 => any().prop_map(Change::Trash),
         1 => any().prop_map(Change::Restore),
+        4 => (any(), any(), 0..VECTORS.len()).prop_map(|(document, block, vector)| Change::Embed(document, block, vector)),
     ]
 }
 
@@ -124,6 +133,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (word(), 0..PATTERNS.len()).prop_map(|(word, pattern)| Asked::Both(word, pattern)),
         1 => (word(), any(), prop::bool::ANY).prop_map(|(word, document, without)| Asked::Within(word, document, without)),
         1 => (any(), 0..PATTERNS.len()).prop_map(|(document, pattern)| Asked::Blocks(document, pattern)),
+        3 => (0..VECTORS.len(), prop::collection::vec(word(), 0..3)).prop_map(|(vector, words)| Asked::Near(vector, words)),
     ];
     let step = prop_oneof![
         6 => change().prop_map(Step::Seen),
@@ -242,6 +252,15 @@ impl World {
                     .unwrap();
                 document.is_trashed = false;
             }
+            Change::Embed(number, block, vector) => {
+                let Some(document) = self.document(lane, *number) else { return };
+                // The document itself after its blocks.
+                let count = document.blocks.len() + 1;
+                let id = document.blocks.get(block % count).copied();
+                let id = id.unwrap_or_else(|| document.id.root());
+                let draft = EmbeddingDraft::new(id, VECTORS[*vector]);
+                notes.put_embeddings(PutEmbeddings::new("m", [draft])).unwrap();
+            }
             Change::Update(number, block, _)
             | Change::Delete(number, block)
             | Change::Comment(number, block, _) => {
@@ -351,6 +370,13 @@ impl World {
                 }
             }
             Asked::Blocks(..) => return None,
+            Asked::Near(vector, words) => {
+                let request = match words.as_slice() {
+                    [] => SearchDocuments::default(),
+                    words => SearchDocuments::words(text(words)),
+                };
+                request.near(QueryEmbedding::new("m", VECTORS[*vector]))
+            }
         })
     }
 
@@ -418,6 +444,8 @@ fn check(steps: &[Step], on_disk: bool, leaks: bool) -> Result<(), String> {
         words
             .chain((0..PATTERNS.len()).map(Asked::Pattern))
             .chain((0..WEIGHTS).map(|weights| Asked::Weighed(vec![0, 3], weights)))
+            .chain((0..VECTORS.len()).map(|vector| Asked::Near(vector, Vec::new())))
+            .chain((0..WORDS.len()).map(|word| Asked::Near(0, vec![word])))
             .try_for_each(|asked| compare(worlds, &asked))
     };
     all(&worlds)?;

@@ -16,6 +16,8 @@ use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space, settings};
 use crate::core::edges::EXTRACTOR;
+#[cfg(feature = "search")]
+use crate::core::embedding_matrix::EmbeddingCache;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::{IndexHome, SearchIndexer, SearchIndexing};
 use crate::support::clock::SystemClock;
@@ -134,6 +136,8 @@ pub struct SpaceBuilder {
     is_follower: bool,
     #[cfg(feature = "search")]
     search_threads: usize,
+    #[cfg(feature = "search")]
+    embedding_cache: u64,
 }
 
 impl fmt::Debug for SpaceBuilder {
@@ -161,6 +165,8 @@ impl Default for SpaceBuilder {
             is_follower: false,
             #[cfg(feature = "search")]
             search_threads: 2,
+            #[cfg(feature = "search")]
+            embedding_cache: 256 << 20,
         }
     }
 }
@@ -410,6 +416,24 @@ impl SpaceBuilder {
         self
     }
 
+    /// How many bytes of vectors searches keep in memory: a vector takes a byte for each component,
+    /// and about 40 more. A model that does not fit is read from the store by each search, which
+    /// takes about half as long again. Default: 256 MiB, which 600,000 vectors of 384 components
+    /// fit into.
+    ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::builder().embedding_cache(1 << 30).in_memory()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "search")]
+    pub fn embedding_cache(mut self, bytes: u64) -> Self {
+        self.embedding_cache = bytes;
+        self
+    }
+
     /// Creates a space in the new directory `path` and opens it. A crash in between leaves nothing
     /// at `path`.
     ///
@@ -641,6 +665,8 @@ impl SpaceBuilder {
             search,
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
+            #[cfg(feature = "search")]
+            embeddings: EmbeddingCache::new(self.embedding_cache),
             orphaned_uploads: OrphanedUploads::default(),
             commits,
             is_follower: AtomicBool::new(self.is_follower),

@@ -6,6 +6,7 @@ use leafbase_model::{
     ChangePosition, DocumentId, Error, ErrorKind, Result, SearchDocuments, SearchGroup, SearchPage,
     TermMode, Timestamp, invariant,
 };
+use leafbase_pattern::TrigramQuery;
 use leafbase_search::{
     Attributes, HitList, IndexSnapshot, Languages, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS,
     ParsedQuery, RankPosition, RankingOptions, SearchDocument, SearchOverlay,
@@ -13,6 +14,7 @@ use leafbase_search::{
 
 use super::cursor::{self, SearchCursor, SearchTotal};
 use super::filters::{self, Filters};
+use super::fusion::{self, Fusion};
 use super::match_counts::MatchCounter;
 use super::match_presenter::{MatchPresenter, SearchResults};
 use super::patterns::PatternSet;
@@ -35,6 +37,8 @@ struct SearchQuery {
     title: Option<ParsedQuery>,
     /// Phrases that documents must not have; `None` without any.
     exclude: Option<ParsedQuery>,
+    /// Whether vectors are compared.
+    has_embedding: bool,
 }
 
 /// The outcome of a query of the index.
@@ -43,6 +47,8 @@ struct IndexMatches {
     hits: Option<HitList>,
     /// Documents that a pattern can match, sorted by ID; `None` without patterns.
     candidates: Option<Vec<DocumentId>>,
+    /// Documents whose vectors are compared, sorted by ID.
+    compared: Vec<DocumentId>,
 }
 
 impl<A: Unbatched> Connection<A> {
@@ -79,6 +85,14 @@ impl<A: Unbatched> Connection<A> {
     /// documents and those with many links to them gain. With [`SearchDocuments::by_block`] each
     /// matching block is a result: the blocks of the best document first, and in it those with the
     /// most distinct matches.
+    ///
+    /// With [`SearchDocuments::embedding`] the vectors that the host stored
+    /// ([`Connection::put_embeddings`](crate::Connection::put_embeddings)) are compared with that of
+    /// the query, exactly, by the cosine of their angle; the nearest one of each document counts,
+    /// be it of a block or of the document itself, stale or not ([`SearchMatch::nearest`]). Without
+    /// words they alone decide. Beside words, each document that either finds is ranked by the sum
+    /// of 1 / (60 + rank) over both results. Filters, patterns and required or excluded terms hold
+    /// for all. A model without vectors finds nothing.
     ///
     /// Without a filter all documents but those in the trash are searched; the inbox never is.
     ///
@@ -128,13 +142,18 @@ impl<A: Unbatched> Connection<A> {
     /// state of both, and a pattern reads every document with block links. The steps of patterns
     /// are counted and bounded, so that the outcome is the same on every machine. If a pattern
     /// reads more than 256 documents, threads share them, which end with the call: see
-    /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
+    /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads). With an embedding, also
+    /// to the vectors of the documents that pass the filters; the first such search reads all
+    /// vectors of the model into memory
+    /// ([`SpaceBuilder::embedding_cache`](crate::SpaceBuilder::embedding_cache)), later ones what
+    /// changed.
     ///
     /// # Errors
     /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request (at
     ///   `weights` among others), at `cursor` for a cursor of another search or kind of connection, and on a scoped connection
     ///   at `location`, `folderIds` and the days of a [`crate::DocumentFilter`], which belong to
     ///   the full space.
+    ///   At `embedding.vector` for another number of components than the vectors of the model have.
     /// - [`crate::ErrorKind::HistoryGone`] at `cursor` if the log does not reach back to it, or if
     ///   it belongs to another history of the space. Scoped connections accept it.
     /// - [`crate::ErrorKind::LimitExceeded`] at `limit`, at `include`, `title` and `exclude` for
@@ -159,14 +178,29 @@ impl<A: Unbatched> Connection<A> {
         filters::check(request, visibility)?;
         let fingerprint = cursor::fingerprint(request, !visibility.is_unrestricted())?;
         let cursor = request.paging.cursor.as_deref();
-        let cursor = cursor.map(|text| SearchCursor::read(fingerprint, text)).transpose()?;
+        let cursor = cursor.map(|text| fusion::read_ranks(fingerprint, text)).transpose()?;
+        let (cursor, ranks) = cursor.unzip();
         let query = SearchQuery::parse(request, self.space.indexer().languages())?;
         let page = PageRequest::new(request, cursor.as_ref());
         // Ages count from the first page, so that documents do not change places in between.
         let now = cursor.as_ref().and_then(|cursor| cursor.now);
         let now = now.unwrap_or_else(|| self.space.now());
-        let (snapshot, matches) = self.query_index(request, &query, (page, now), visibility)?;
+        let all = cursor.as_ref().map(fusion::before_all);
+        let found = PageRequest { after: all.as_ref(), ..PageRequest::ALL };
+        let found = if query.has_embedding { found } else { page };
+        let (snapshot, mut matches) =
+            self.query_index(request, &query, (found, now), visibility)?;
         let tree = snapshot.space.tree();
+        let mut fusion = Fusion::default();
+        if let Some(embedding) = &request.embedding {
+            let nearest = self.nearest(&tree, embedding, &matches.compared)?;
+            // A pattern may reject any of them.
+            let limit = if query.patterns.is_none() { page.limit + 1 } else { usize::MAX };
+            let (words, first) = (matches.hits.take(), ranks.flatten());
+            let (fused, hits) =
+                Fusion::of(nearest, words, &query.terms, (page.after, limit), first)?;
+            (fusion, matches.hits) = (fused, Some(hits));
+        }
         check_history(&tree, cursor.as_ref())?;
         let texts = VisibleTexts::new(&tree);
         let mut matcher = query.patterns.as_ref().map(PatternSet::matcher);
@@ -196,6 +230,7 @@ impl<A: Unbatched> Connection<A> {
             terms: &query.terms,
             highlighter: shown_terms.highlighter(),
             metadata: request.metadata,
+            fusion: &fusion,
         };
         if tree.is_unrestricted() {
             let documents = ranked.hits.iter().map(|hit| hit.rank.document);
@@ -210,7 +245,8 @@ impl<A: Unbatched> Connection<A> {
             let (log_end, position) = (log_end(&tree)?, RankPosition { last, statistics });
             let now = Some(now).filter(|_| request.weights.recency > 0.0);
             let cursor = SearchCursor { log_end, total, position, block, now };
-            Ok::<_, Error>(cursor.write(fingerprint))
+            let cursor = cursor.write(fingerprint);
+            Ok::<_, Error>(fusion::write_ranks(cursor, fusion.ranks.as_ref()))
         });
         let SearchTotal { results: total, is_lower_bound: total_is_lower_bound } = total;
         Ok(SearchPage { items, total, total_is_lower_bound, next_cursor: next.transpose()? })
@@ -303,7 +339,8 @@ impl SearchQuery {
             .then(|| ParsedQuery::in_languages(&request.title, TermMode::All, languages))
             .transpose()?;
         let exclude = (!request.exclude.is_empty()).then(|| ParsedQuery::phrases(&request.exclude));
-        Ok(Self { terms, patterns: patterns.transpose()?, title, exclude })
+        let has_embedding = fusion::has_embedding(request);
+        Ok(Self { terms, patterns: patterns.transpose()?, title, exclude, has_embedding })
     }
 
     fn run(
@@ -338,7 +375,9 @@ impl SearchQuery {
             .then(|| index.search_ranked(&self.terms, overlay, options, limit));
         let candidates =
             self.patterns.as_ref().map(|patterns| pattern_candidates(patterns, index, overlay));
-        Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()? })
+        let compared =
+            if self.has_embedding { documents(index, overlay, &[&ANY_TEXT])? } else { Vec::new() };
+        Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()?, compared })
     }
 }
 
@@ -362,8 +401,20 @@ fn pattern_candidates(
     index: &IndexSnapshot,
     overlay: &SearchOverlay<'_>,
 ) -> Result<Vec<DocumentId>> {
-    let queries = patterns.trigram_queries();
-    let mut candidates = index.candidates(&queries, overlay)?;
+    documents(index, overlay, &patterns.trigram_queries())
+}
+
+/// Any text has these trigrams.
+const ANY_TEXT: TrigramQuery = TrigramQuery::Unrestricted;
+
+/// The documents of the index and of the overlay that have the trigrams of one of `queries`, sorted
+/// by ID.
+fn documents(
+    index: &IndexSnapshot,
+    overlay: &SearchOverlay<'_>,
+    queries: &[&TrigramQuery],
+) -> Result<Vec<DocumentId>> {
+    let mut candidates = index.candidates(queries, overlay)?;
     // Scoped readers see other texts of such a document than the ones that were analyzed.
     let varies = |document: &SearchDocument| overlay.subset.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {

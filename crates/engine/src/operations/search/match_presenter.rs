@@ -7,6 +7,7 @@ use leafbase_search::{DocumentRank, Highlighter, Hit, ParsedQuery, TermCorrectio
 use leafbase_tree_ops::ReadTree;
 
 use super::cursor::{BlockPosition, SearchTotal};
+use super::fusion::Fusion;
 use super::patterns::PatternSetMatcher;
 use super::ranked_hits::{PageRequest, RankedHits};
 use super::snippets::{self, MatchedBlock, Snippet};
@@ -20,6 +21,7 @@ pub(super) struct MatchPresenter<'s, 't, 'a> {
     /// Of the terms without stop words.
     pub(super) highlighter: Highlighter<'s>,
     pub(super) metadata: bool,
+    pub(super) fusion: &'s Fusion,
 }
 
 /// The results of a page.
@@ -52,8 +54,13 @@ impl MatchPresenter<'_, '_, '_> {
             last = Some(hit.rank);
             let document = hit.rank.document;
             let Some(shown) = self.read(document, matcher.is_some())? else { continue };
-            let snippet =
+            let mut snippet =
                 snippets::snippet(&shown.texts, &self.highlighter, matcher.as_deref_mut())?;
+            // A document that was found by its vectors alone shows the nearest text.
+            let nearest = self.fusion.nearest(document);
+            if let Some(nearest) = nearest.filter(|_| snippet.blocks.is_empty()) {
+                snippet = snippets::of_block(&self.texts.document(document)?, nearest.block_id);
+            }
             items.push(self.present(&hit, None, snippet, shown.times));
         }
         // Snippets come first, so that the steps of a page do not depend on the rest.
@@ -184,6 +191,7 @@ impl MatchPresenter<'_, '_, '_> {
             score: hit.rank.score,
             missing_terms: missing.collect(),
             corrected: hit.corrected.iter().cloned().map(corrected_term).collect(),
+            nearest: self.fusion.nearest(hit.rank.document),
             times,
         }
     }

@@ -82,6 +82,17 @@ pub(super) fn snippet(
     Ok(Snippet { markdown, highlights, blocks: matched.iter().map(|block| block.block).collect() })
 }
 
+/// The snippet of a document that no term and no pattern matches: the beginning of a block, or of
+/// the title.
+pub(super) fn of_block(texts: &DocumentTexts, block: BlockId) -> Snippet {
+    let mut blocks = texts.blocks().skip(1);
+    let text = blocks.find(|found| found.id == block).and_then(|found| found.words().next());
+    let text = text.unwrap_or_else(|| texts.title());
+    let (markdown, highlights) =
+        excerpt(&MatchedText { text, matches: Vec::new(), is_title: false });
+    Snippet { markdown, highlights, blocks: Vec::new() }
+}
+
 /// The first `most` blocks that match, in reading order.
 pub(super) fn matched_blocks<'d>(
     texts: &'d DocumentTexts,

@@ -23,7 +23,7 @@ impl<'t, 'a> VisibleTexts<'t, 'a> {
     }
 
     /// The markdown that a reply shows for a block.
-    pub(super) fn markdown<'d>(&self, text: BlockText<'d>) -> Result<Cow<'d, str>> {
+    pub(crate) fn markdown<'d>(&self, text: BlockText<'d>) -> Result<Cow<'d, str>> {
         match text {
             BlockText::Markdown(block_type, markdown) => {
                 let mut visible = Cow::Borrowed(markdown);
