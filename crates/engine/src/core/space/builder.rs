@@ -326,8 +326,8 @@ impl SpaceBuilder {
     /// Every write is durable, as with [`Durability::Durable`], and takes about twice as long as
     /// that; reads take longer as well. [`Space::compact`] fails while another process reads. The
     /// files are locked by ranges of bytes, which Linux, the systems of Apple and Windows have, but
-    /// few network file systems. With [`Self::read_only`] the files are written to nevertheless: locks,
-    /// and the recovery after a crash.
+    /// few network file systems. With [`Self::read_only`] the files are written to nevertheless:
+    /// locks, and the recovery after a crash.
     ///
     /// ```
     /// use leafbase::{ErrorKind, Space};
