@@ -14,8 +14,8 @@ pub struct OpenOptions {
     /// Whether writes are refused. Recovery from a crash then happens in memory and leaves the
     /// files unchanged. Default: `false`.
     pub read_only: bool,
-    /// Whether other processes may have the store open at the same time. Each of them has to open it
-    /// so. Default: `false`.
+    /// Whether other processes may have the store open at the same time. Each of them has to open
+    /// it so. Default: `false`.
     pub shared: bool,
     /// How entries are verified and named.
     pub entries: EntryFormat,

@@ -1,5 +1,5 @@
-//! The directory of a space: created completely or not at all, and opened by one handle at a time, or
-//! by several that share it.
+//! The directory of a space: created completely or not at all, and opened by one handle at a time,
+//! or by several that share it.
 
 use std::path::Path;
 

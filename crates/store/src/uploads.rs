@@ -107,9 +107,9 @@ impl SpaceStore {
         })
     }
 
-    /// Stores chunks of an upload, whose heart-beat is then `options.at_millis`, numbered from `first` on; the first chunk of a file has the
-    /// number 0. Each has [`CHUNK_BYTES`] bytes but the last of the file, which has between 1 and
-    /// that.
+    /// Stores chunks of an upload, whose heart-beat is then `options.at_millis`. They are numbered
+    /// from `first` on; the first chunk of a file has the number 0. Each has [`CHUNK_BYTES`] bytes
+    /// but the last of the file, which has between 1 and that.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no such upload; [`ErrorKind::Validation`] if the chunks

@@ -191,7 +191,8 @@ impl<A: FollowedAccess> Connection<A> {
     /// over its store, on whatever thread and connection, and on a scoped connection by those of
     /// its scope alone, or when the scope becomes another one. Writes of other processes are
     /// noticed within a quarter of a second; by a `Stream`, when it is polled for another reason,
-    /// unless the store hears of them. It is not woken by time: a query of `today` is that of the last write.
+    /// unless the store hears of them. It is not woken by time: a query of `today` is that of the
+    /// last write.
     ///
     /// A watcher is an iterator, which waits for the next patch; [`Watcher::next_within`] waits for
     /// some time and [`Watcher::try_next`] not at all. [`Watcher::on_change`] calls a function on a

@@ -158,13 +158,14 @@ pub fn open_with(
     })
 }
 
-/// Opens the store in the directory `path` if `verify` accepts its contents, so that other processes
-/// may open it as well, each with this function. What a crashed handle of [`open`] left is recovered
-/// before. A handle that only reads writes to the files nevertheless: its locks, and redb's
-/// recovery.
+/// Opens the store in the directory `path` if `verify` accepts its contents, so that other
+/// processes may open it as well, each with this function. What a crashed handle of [`open`] left
+/// is recovered before. A handle that only reads writes to the files nevertheless: its locks, and
+/// redb's recovery.
 ///
 /// # Errors
-/// As [`open`], [`ErrorKind::AlreadyOpen`] if a handle does not share the store; errors of `verify`.
+/// As [`open`], [`ErrorKind::AlreadyOpen`] if a handle does not share the store; errors of
+/// `verify`.
 pub fn open_shared(
     path: impl AsRef<Path>,
     options: &OpenOptions,

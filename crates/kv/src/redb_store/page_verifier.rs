@@ -189,8 +189,8 @@ impl PageVerifier {
 
     /// Learns the root of the last commit, of a file that other processes write to, and forgets
     /// what was expected before it if there was a commit since: pages that were freed may hold
-    /// anything by now. The caller has begun to read, or may write, so that the pages it reads stay.
-    /// Corrupt pages are remembered.
+    /// anything by now. The caller has begun to read, or may write, so that the pages it reads
+    /// stay. Corrupt pages are remembered.
     pub(super) fn follow_commits(&self, storage: &dyn StorageBackend) {
         let Some(file) = PageReader::open(storage) else { return };
         let slots = commit_slots(&file.header);
@@ -271,7 +271,8 @@ impl PageVerifier {
     }
 
     /// Whether another process has committed since the expected pages were learned. redb reads the
-    /// first pages of a new commit before [`Self::follow_commits`] can forget those of the last one.
+    /// first pages of a new commit before [`Self::follow_commits`] can forget those of the last
+    /// one.
     fn is_outdated(&self, read: ReadAt<'_>) -> bool {
         let Some(slots) = self.followed().clone() else { return false };
         let mut header = [0; HEADER_BYTES];

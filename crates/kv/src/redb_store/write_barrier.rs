@@ -33,8 +33,8 @@ pub(super) enum LockMode {
     Unlocked,
 }
 
-/// The byte of redb's locks that each handle of several processes holds shared. It is the last one of
-/// a range that redb asks for.
+/// The byte of redb's locks that each handle of several processes holds shared. It is the last one
+/// of a range that redb asks for.
 const SHARED_WRITER_BYTE: u64 = (1 << 62) + 1;
 
 /// The barrier. Clones are the same one.

@@ -158,9 +158,9 @@ impl Directory for IndexDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // It keeps files from being removed while another process opens them. A space is open in
-        // one process, and `Index` serializes its writes. Without the lock file an index can be
-        // opened in a read-only directory.
+        // It keeps files from being removed while another process opens them. `Index` serializes
+        // its writes, and where several processes share an index, an opening that fails is tried
+        // again. Without the lock file an index can be opened in a read-only directory.
         if lock.filepath == META_LOCK.filepath {
             return Ok(DirectoryLock::from(Box::new(())));
         }

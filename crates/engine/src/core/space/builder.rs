@@ -334,9 +334,9 @@ impl SpaceBuilder {
     ///
     /// Every write is durable, as with [`Durability::Durable`], and takes about twice as long as
     /// that; reads take longer as well. [`Space::compact`] fails while another process reads. The
-    /// files are locked by ranges of bytes, which Linux, the systems of Apple and Windows have, but few
-    /// network file systems. With [`Self::read_only`] the files are written to nevertheless: locks,
-    /// and the recovery after a crash.
+    /// files are locked by ranges of bytes, which Linux, the systems of Apple and Windows have, but
+    /// few network file systems. With [`Self::read_only`] the files are written to nevertheless:
+    /// locks, and the recovery after a crash.
     ///
     /// ```
     /// use leafbase::{ErrorKind, Space};

@@ -16,7 +16,8 @@ impl Connection<Full> {
     ///
     /// It wakes by the writes of this [`crate::Space`], its clones, and the other spaces over its
     /// store, on whatever thread and connection; those of other processes are noticed within a
-    /// quarter of a second, unless the store hears of them earlier. It blocks the thread; an async host calls it where blocking is allowed.
+    /// quarter of a second, unless the store hears of them earlier. It blocks the thread; an async
+    /// host calls it where blocking is allowed.
     ///
     /// ```
     /// use std::time::Duration;

@@ -97,6 +97,8 @@ fn trial(seed: u64, lies: bool) -> std::result::Result<Trial, Failure> {
         let (number, told) = (sharer.number, sharer.kill()?);
         trial.trials += 1;
         trial.note("writes told", told.calls);
+        // Whatever the process was about to commit is decided, before another one goes on.
+        space.flush().map_err(failed)?;
         let last = compare(&notes, number, &told, &when)?;
         trial.note("writes in flight that are there", last - told.last);
         sharers.push(start(number, last + 1, &mut random)?);
@@ -104,6 +106,7 @@ fn trial(seed: u64, lies: bool) -> std::result::Result<Trial, Failure> {
     let mut last = [0; OWN.len()];
     for sharer in sharers {
         let (number, told) = (sharer.number, sharer.kill()?);
+        space.flush().map_err(failed)?;
         last[number] = compare(&notes, number, &told, "the last kills")?;
     }
     look(&notes, seen, "the last kills")?;
