@@ -143,3 +143,88 @@ impl ReadCache {
         self.complete.insert(span.lower, span.upper);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random, the same in every run.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_041);
+            (self.0 >> 33) % bound
+        }
+
+        fn key(&mut self) -> Vec<u8> {
+            (0..self.below(3)).map(|_| self.below(4) as u8).collect()
+        }
+
+        fn span(&mut self) -> KeySpan {
+            let upper = (self.below(4) > 0).then(|| self.key());
+            KeySpan { lower: self.key(), upper }
+        }
+    }
+
+    type Truth = BTreeMap<Vec<u8>, SharedValue>;
+
+    fn within(truth: &Truth, span: &KeySpan) -> Vec<SharedEntry> {
+        let entries = truth.iter().filter(|(key, _)| {
+            **key >= span.lower && span.upper.as_ref().is_none_or(|upper| *key < upper)
+        });
+        entries.map(|(key, value)| (key.clone(), Arc::clone(value))).collect()
+    }
+
+    #[test]
+    fn what_is_cached_is_what_was_read() {
+        let (mut answered, mut complete) = (0, 0);
+        for seed in 0..200 {
+            let mut numbers = Numbers(seed);
+            let truth: Truth =
+                (0..12).map(|_| numbers.key()).map(|key| (key.clone(), Arc::from(key))).collect();
+            let mut cache = ReadCache::default();
+            for _ in 0..8 {
+                let (span, key) = (numbers.span(), numbers.key());
+                cache.add_span(span.clone(), &within(&truth, &span));
+                cache.add(key.clone(), truth.get(&key).cloned());
+                for _ in 0..20 {
+                    let key = numbers.key();
+                    if let Some(known) = cache.get(&key) {
+                        assert_eq!(known.as_ref(), truth.get(&key), "{key:?}");
+                    }
+                    let (span, reverse) = (numbers.span(), numbers.below(2) == 1);
+                    let cached = if span.is_empty() { None } else { cache.scan(&span, reverse) };
+                    let Some(CachedEntries { mut entries, rest }) = cached else { continue };
+                    answered += 1;
+                    complete += usize::from(rest.is_none());
+                    let mut rest = rest.map_or_else(Vec::new, |rest| within(&truth, &rest));
+                    let mut expected = within(&truth, &span);
+                    if reverse {
+                        rest.reverse();
+                        expected.reverse();
+                    }
+                    entries.append(&mut rest);
+                    assert_eq!(entries, expected, "{span:?} {reverse}");
+                }
+                let bounds: Vec<_> = cache.complete.iter().collect();
+                for pair in bounds.windows(2) {
+                    assert!(pair[0].1.as_ref().is_some_and(|upper| upper < pair[1].0), "{pair:?}");
+                }
+            }
+        }
+        assert!(answered > 1_000 && complete > 500, "{answered} {complete}");
+    }
+
+    #[test]
+    fn its_size_is_bounded() {
+        let mut cache = ReadCache::default();
+        for number in 0..200_u32 {
+            let value: SharedValue = Arc::from(vec![0; 100_000]);
+            cache.add(number.to_be_bytes().to_vec(), Some(value));
+            assert!(cache.bytes < MAX_CACHE_BYTES + 200_000);
+        }
+        assert!(cache.get(&0_u32.to_be_bytes()).is_none());
+        assert!(cache.get(&199_u32.to_be_bytes()).is_some());
+    }
+}

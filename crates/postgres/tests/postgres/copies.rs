@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use leafbase::{ErrorKind, Position, Space, UploadFile};
 use leafbase_kv::{KeyRange, OpenOptions, Store, directory};
-use leafbase_postgres::PostgresStore;
 
 use crate::server::{server, unused_name};
 
@@ -61,7 +60,7 @@ fn a_space_goes_to_the_database_and_back() {
     assert!(expected.len() > 500);
     assert!(entries(&*store) == expected, "the database has the entries of the directory");
 
-    let space = Space::builder().over(Arc::<PostgresStore>::clone(&store), false).unwrap();
+    let space = Space::builder().over(store.clone(), false).unwrap();
     assert!(space.check().unwrap().is_clean());
     assert_eq!(space.copy_into(&*store).unwrap_err().kind(), ErrorKind::Validation);
     space.backup_to(&copy).unwrap();

@@ -15,7 +15,7 @@ const COMMIT: &[u8] = b"COMMIT\0";
 /// When the connection of the next commit is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Cut {
+pub(crate) enum Cut {
     Never,
     /// Before the server gets the commit.
     BeforeCommit,
@@ -29,14 +29,14 @@ impl Cut {
     }
 }
 
-pub struct Proxy {
+pub(crate) struct Proxy {
     directory: tempfile::TempDir,
     cut: Arc<AtomicU8>,
 }
 
 impl Proxy {
     /// A proxy of the server with its socket in `server`.
-    pub fn start(server: &Path) -> Self {
+    pub(crate) fn start(server: &Path) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(directory.path().join(SOCKET)).unwrap();
         let (cut, server) = (Arc::<AtomicU8>::default(), server.join(SOCKET));
@@ -51,17 +51,17 @@ impl Proxy {
         Self { directory, cut }
     }
 
-    pub fn directory(&self) -> PathBuf {
+    pub(crate) fn directory(&self) -> PathBuf {
         self.directory.path().to_owned()
     }
 
     /// Loses the connection of the next commit.
-    pub fn cut(&self, cut: Cut) {
+    pub(crate) fn cut(&self, cut: Cut) {
         self.cut.store(cut as u8, Ordering::SeqCst);
     }
 
     /// Whether the connection that was to be lost is lost.
-    pub fn has_cut(&self) -> bool {
+    pub(crate) fn has_cut(&self) -> bool {
         self.cut.load(Ordering::SeqCst) == Cut::Never as u8
     }
 }

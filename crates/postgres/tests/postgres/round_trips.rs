@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leafbase::{Connection, Fetch, ListDocuments, Position, Space};
+use leafbase::{Connection, DocumentOrder, Fetch, ListDocuments, Position, Space};
 use leafbase_postgres::PostgresDatabase;
 
 use crate::server::{server, unused_name};
@@ -54,6 +54,10 @@ fn operations_take_few_round_trips() {
     let (search, hits) = scene.trips(|notes| notes.search("harbour"));
     let (listing, listed) = scene.trips(|notes| notes.list_documents(ListDocuments::new()));
     assert_eq!(listed.len(), 201);
+    let mut latest = ListDocuments::new().descending().limit(200);
+    latest.order = Some(DocumentOrder::Modified);
+    let (by_time, listed) = scene.trips(|notes| notes.list_documents(latest));
+    assert_eq!(listed.len(), 200);
     let found = [
         ("fetch", fetch, 2),
         ("fetch with metadata", with_metadata, 4),
@@ -62,8 +66,9 @@ fn operations_take_few_round_trips() {
         ("update", update, 4),
         ("search", search, 6),
         ("listing", listing, 2),
+        ("listing by time", by_time, 2),
     ];
-    eprintln!("{found:?} {}", hits.len());
+    assert_eq!(hits.len(), 20);
     for (operation, trips, most) in found {
         assert!(trips <= most, "{operation}: {trips} round trips, at most {most}");
     }

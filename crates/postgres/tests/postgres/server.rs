@@ -14,8 +14,8 @@ const REQUIRE: &str = "LEAFBASE_REQUIRE_POSTGRES";
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// A running server, in a directory below that for temporary files. Its socket is there as well.
-pub struct Server {
-    pub directory: PathBuf,
+pub(crate) struct Server {
+    pub(crate) directory: PathBuf,
     binaries: PathBuf,
     /// The shell around it, which stops it and removes the directory once this pipe is closed.
     _shell: Child,
@@ -23,7 +23,7 @@ pub struct Server {
 
 /// The server, started by the first test that needs it. `None`, and a line on the terminal, if
 /// PostgreSQL is not installed.
-pub fn server() -> Option<&'static Server> {
+pub(crate) fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
         let Some(binaries) = binaries() else {
@@ -109,17 +109,17 @@ impl Server {
     }
 
     /// The parameters of its database.
-    pub fn parameters(&self) -> String {
+    pub(crate) fn parameters(&self) -> String {
         parameters(&self.directory)
     }
 
     /// The parameters of another database.
-    pub fn parameters_of(&self, database: &str) -> String {
+    pub(crate) fn parameters_of(&self, database: &str) -> String {
         format!("{} dbname={database}", self.parameters())
     }
 
     /// A new database with the tables.
-    pub fn new_database(&self) -> String {
+    pub(crate) fn new_database(&self) -> String {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let name = format!("another_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         self.psql("postgres", &format!("CREATE DATABASE {name}"));
@@ -128,25 +128,25 @@ impl Server {
     }
 
     /// Runs statements as the owner of the database.
-    pub fn psql(&self, database: &str, statements: &str) {
+    pub(crate) fn psql(&self, database: &str, statements: &str) {
         let mut psql = Command::new(self.binaries.join("psql"));
         psql.arg("-h").arg(&self.directory).args(["-U", "leafbase", "-d", database]);
         run(psql.args(["-v", "ON_ERROR_STOP=1", "-qc", statements]));
     }
 
     /// A connection pool of its own, as another host has.
-    pub fn database(&self) -> PostgresDatabase {
+    pub(crate) fn database(&self) -> PostgresDatabase {
         PostgresDatabase::connect(&self.parameters(), PostgresOptions::new()).unwrap()
     }
 }
 
 /// The parameters for the socket in `directory`.
-pub fn parameters(directory: &Path) -> String {
+pub(crate) fn parameters(directory: &Path) -> String {
     format!("host={} user=leafbase dbname=postgres", directory.display())
 }
 
 /// A name that no other space of this program has.
-pub fn unused_name() -> String {
+pub(crate) fn unused_name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     format!("space {}", NUMBER.fetch_add(1, Ordering::Relaxed))
 }
