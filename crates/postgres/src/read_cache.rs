@@ -34,6 +34,7 @@ pub(crate) struct CachedEntries {
 
 impl ReadCache {
     /// What is known of `key`: `Some(None)` if it does not exist.
+    #[expect(clippy::option_option, reason = "not known, known to be missing, known")]
     pub(crate) fn get(&self, key: &[u8]) -> Option<Option<SharedValue>> {
         match self.entries.get(key) {
             Some(known) => Some(known.clone()),

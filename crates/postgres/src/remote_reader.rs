@@ -3,11 +3,10 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{try_join, try_join_all};
-use leafbase_kv::ReadHint;
+use leafbase_kv::{ReadHint, Visit};
 use leafbase_model::{Error, ErrorKind, Result};
 use tokio_postgres::{Client, Error as DriverError, Row};
 
@@ -316,12 +315,7 @@ impl RemoteReader {
     }
 
     /// Passes the entries of `span` to `visit`, page by page.
-    pub(crate) fn scan(
-        &self,
-        mut span: KeySpan,
-        reverse: bool,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
+    pub(crate) fn scan(&self, mut span: KeySpan, reverse: bool, visit: Visit<'_>) -> Result<()> {
         let mut limit = FIRST_PAGE;
         while !span.is_empty() {
             let cached = self.cache().scan(&span, reverse);

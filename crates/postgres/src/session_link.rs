@@ -40,7 +40,9 @@ where
 type ConnectedParts = Result<(Client, Box<dyn MessageStream>), DriverError>;
 
 /// Connects on a runtime of its own.
-pub(crate) struct Connector(Box<dyn Fn(&Runtime, &Config) -> ConnectedParts + Send + Sync>);
+pub(crate) struct Connector(Box<Connect>);
+
+type Connect = dyn Fn(&Runtime, &Config) -> ConnectedParts + Send + Sync;
 
 impl fmt::Debug for Connector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -25,7 +25,7 @@ use field_text::FieldTextTokenizer;
 use merge_policy::SegmentSize;
 pub use overlay::SearchOverlay;
 use schema::IndexFields;
-pub use search::{Hit, HitList, RankingOptions};
+pub use search::{Hit, HitList, RankingOptions, ScoreFactor};
 use segment_document::SegmentDocument;
 pub use snapshot::IndexSnapshot;
 pub use storage::IndexStorage;

@@ -100,7 +100,7 @@ pub use highlighter::Highlighter;
 pub use index::IndexStorage;
 pub use index::{
     DocumentSubset, Hit, HitList, Index, IndexSnapshot, IndexWatermark, RankingOptions,
-    SearchOverlay,
+    ScoreFactor, SearchOverlay,
 };
 pub use languages::Languages;
 pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, TermCorrection};

@@ -131,10 +131,10 @@ impl ChangeRow {
                     }
                     created.insert(record.id);
                 }
-                Edit::EraseAsset(record) => {
-                    if !created.contains(&record.id) && !has_file(record.id)? {
-                        continue;
-                    }
+                Edit::EraseAsset(record)
+                    if !(created.contains(&record.id) || has_file(record.id)?) =>
+                {
+                    continue;
                 }
                 Edit::PurgeDocument { files, .. } => {
                     let mut there = Vec::with_capacity(files.len());

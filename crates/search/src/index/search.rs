@@ -38,6 +38,9 @@ pub struct HitList {
     pub stop_words: Vec<usize>,
 }
 
+/// The factor of the score of a document with these attributes.
+pub type ScoreFactor<'r> = &'r dyn Fn(&Attributes) -> Result<f64>;
+
 /// How a search ranks documents, and from where on.
 #[derive(Clone, Copy, Default)]
 pub struct RankingOptions<'r> {
@@ -48,7 +51,7 @@ pub struct RankingOptions<'r> {
     /// The weights of title, body and headings.
     pub weights: SearchWeights,
     /// The factor of a document's score; 1 if absent.
-    pub boost: Option<&'r dyn Fn(&Attributes) -> Result<f64>>,
+    pub boost: Option<ScoreFactor<'r>>,
 }
 
 impl std::fmt::Debug for RankingOptions<'_> {

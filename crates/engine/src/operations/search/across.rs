@@ -9,7 +9,7 @@ use leafbase_model::{
 use leafbase_pattern::TrigramQuery;
 use leafbase_search::{
     Attributes, HitList, IndexSnapshot, Languages, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS,
-    ParsedQuery, RankPosition, RankingOptions, SearchDocument, SearchOverlay,
+    ParsedQuery, RankPosition, RankingOptions, ScoreFactor, SearchDocument, SearchOverlay,
 };
 
 use super::cursor::{self, SearchCursor, SearchTotal};
@@ -368,8 +368,7 @@ impl SearchQuery {
         let limit = if self.patterns.is_none() { page.index_limit() } else { usize::MAX };
         let factor = |document: &Attributes| boost.factor(document);
         let weights = *boost.weights();
-        let boost: Option<&dyn Fn(&Attributes) -> Result<f64>> =
-            if boost.is_needed() { Some(&factor) } else { None };
+        let boost: Option<ScoreFactor<'_>> = if boost.is_needed() { Some(&factor) } else { None };
         let options = RankingOptions { after: page.after, weights, boost };
         let hits = (!self.terms.is_empty())
             .then(|| index.search_ranked(&self.terms, overlay, options, limit));

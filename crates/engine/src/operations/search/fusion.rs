@@ -145,7 +145,9 @@ const SEPARATOR: char = '.';
 pub(super) fn write_ranks(cursor: String, ranks: Option<&FusionRanks>) -> String {
     let Some(FusionRanks { complete, lacking, vectors }) = ranks else { return cursor };
     let mut bytes = Vec::new();
-    [complete, lacking, vectors].into_iter().for_each(|curve| curve.encode(&mut bytes));
+    for curve in [complete, lacking, vectors] {
+        curve.encode(&mut bytes);
+    }
     format!("{cursor}{SEPARATOR}{}", write_cursor(&bytes))
 }
 
@@ -386,7 +388,7 @@ mod tests {
         };
         let position = RankPosition { last, statistics: Default::default() };
         let total = super::super::cursor::SearchTotal::new(3, true);
-        let cursor = SearchCursor { log_end: None, total, position };
+        let cursor = SearchCursor { log_end: None, total, position, block: None, now: None };
         let text = write_ranks(cursor.write(9), Some(&ranks));
         assert_eq!(read_ranks(9, &text).unwrap(), (cursor.clone(), Some(ranks)));
         for end in 0..text.len() {
