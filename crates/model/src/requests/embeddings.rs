@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::documents::DocumentFilter;
 use super::search::check_exclusive;
 use super::{Paging, given};
-use crate::embedding::check_model;
+use crate::embedding_vector::check_model;
 use crate::json::{Object, deserialize_by, one_or_many, optional_one_or_many, wire_enum};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
@@ -362,7 +362,8 @@ impl Serialize for MissingEmbeddings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("model", &self.model)?;
-        let targets = Some(&self.targets).filter(|targets| **targets != Default::default());
+        let targets =
+            Some(&self.targets).filter(|targets| **targets != EmbeddingTargets::default());
         given(&mut map, "targets", targets)?;
         given(&mut map, "documentIds", self.document_ids.as_ref())?;
         self.filter.write(&mut map, "folderIds", false)?;

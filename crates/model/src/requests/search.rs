@@ -193,7 +193,8 @@ impl SearchDocuments {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for a search without terms, patterns and an embedding, for
-    /// exclusive filters, at `limit` for 0, and at `embedding` for a vector without a direction; [`crate::ErrorKind::LimitExceeded`] at `limit` for more than
+    /// exclusive filters, at `limit` for 0, and at `embedding` for a vector without a direction;
+    /// [`crate::ErrorKind::LimitExceeded`] at `limit` for more than
     /// [`Limits::SEARCH_PAGE`].
     pub fn check(&self) -> Result<()> {
         self.paging.check()?;
