@@ -412,7 +412,6 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     let everywhere = SearchBlocks::everywhere("wool").within_documents([lisbon]).context(0, 0);
     ask!(desk, notes, search_blocks as search_all_blocks(everywhere) -> ItemsPage<BlockMatch>);
     ask!(desk, notes, find_documents(FindDocuments::named("lisbon")) -> Items<Document>);
-    vectors(desk, lisbon);
     let block = notes.fetch(Fetch::new(lisbon)).unwrap().children()[0].id;
     let rev = notes.fetch(Fetch::new(block)).unwrap().rev;
     let batch = Batch::default()
@@ -595,6 +594,7 @@ fn all() -> BTreeSet<String> {
     updates(&mut desk, &scope, lisbon, trips);
     text_edits(&mut desk, lisbon);
     links(&mut desk, lisbon);
+    vectors(&mut desk, lisbon);
     desk.asked
 }
 

@@ -57,7 +57,7 @@ pub use reader::{
     TaggedBlock, TaskPage, TextRun, ValueAt, ValueView, Within,
 };
 pub use records::document::StoredDocument;
-pub use records::embedding::{EmbeddingBundle, EmbeddingEntry, EmbeddingModelRecord};
+pub use records::embeddings::{EmbeddingBundle, EmbeddingEntry, EmbeddingModelRecord};
 pub use records::meta::SpaceMeta;
 pub use records::reply::KeptReply;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};

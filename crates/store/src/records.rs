@@ -19,7 +19,7 @@ pub(crate) mod codes;
 pub(crate) mod comment;
 pub(crate) mod compressed;
 pub(crate) mod document;
-pub(crate) mod embedding;
+pub(crate) mod embeddings;
 pub(crate) mod folder;
 pub(crate) mod layout;
 pub(crate) mod location;

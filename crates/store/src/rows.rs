@@ -17,7 +17,7 @@ use crate::reader::items::parse_entry as read_collection;
 use crate::reader::tags;
 use crate::reader::tasks::parse_entry;
 use crate::records::block::{self, AuthorCache};
-use crate::records::embedding::{EmbeddingModelRecord, read_bundle, read_digest};
+use crate::records::embeddings::{EmbeddingModelRecord, read_bundle, read_digest};
 use crate::records::layout::Value;
 use crate::records::meta::{SpaceMeta, SpaceTotals};
 use crate::records::reply::KeptReply;

@@ -28,6 +28,7 @@ lacking! {
     space
     create_document create_document_of create_documents create_from_template
     delete_documents move_documents purge_documents restore_daily_notes
+    put_embeddings embeddings missing_embeddings remove_embeddings embedding_models
     folders create_folder create_folders move_folders update_folders delete_folders
     tasks add_tasks update_tasks delete_tasks
     document_links last_position log_begins_at history block_history document_at diff_document restore

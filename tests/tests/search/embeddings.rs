@@ -346,14 +346,14 @@ fn what_is_missing_or_stale_is_listed_once() {
     let near = SearchDocuments::default().near(QueryEmbedding::new("m", [1.0, 0.5]));
     assert_eq!(shelf.search(near.clone()).len(), 3);
     // Undone, it has a revision of its own; a vector of an older one is stale.
-    notes.undo(notes.last_sequence().unwrap().into()).unwrap();
+    notes.undo(notes.last_sequence().unwrap()).unwrap();
     assert_eq!(texts(&blocks), "a*");
     let old = EmbeddingDraft::new(a, [0.5, 1.0]).of_rev(1);
     notes.put_embeddings(PutEmbeddings::new("m", [old])).unwrap();
     assert_eq!(texts(&blocks), "a*");
     // A deleted block that comes back has none.
     notes.delete_blocks(DeleteBlocks::from(b)).unwrap();
-    notes.undo(notes.last_sequence().unwrap().into()).unwrap();
+    notes.undo(notes.last_sequence().unwrap()).unwrap();
     assert_eq!(texts(&blocks), "a* b");
     // The trash is listed if it is named.
     notes.delete_documents(DeleteDocuments::new([one])).unwrap();

@@ -13,7 +13,7 @@ use crate::core::access::Full;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
 
-mod missing;
+mod missing_list;
 
 /// A block or a document that has a vector, or may have one.
 #[derive(Clone, Copy)]
@@ -42,7 +42,8 @@ impl Connection<Full> {
     ///
     /// ```
     /// use leafbase::{
-    ///     EmbeddingDraft, MissingEmbeddings, PutEmbeddings, QueryEmbedding, SearchDocuments, Space,
+    ///     EmbeddingDraft, MissingEmbeddings, PutEmbeddings, QueryEmbedding, SearchDocuments,
+    ///     Space,
     /// };
     /// # fn main() -> leafbase::Result<()> {
     /// # fn embed(text: &str) -> Vec<f32> { vec![text.len() as f32, 1.0] }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::documents::DocumentFilter;
 use super::search::check_exclusive;
 use super::{Paging, given};
-use crate::embedding::check_model;
+use crate::embedding_vector::check_model;
 use crate::json::{Object, deserialize_by, one_or_many, optional_one_or_many, wire_enum};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;

@@ -8,7 +8,7 @@ use super::blocks::CheckedBlocks;
 use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, EMBEDDING_DIGESTS, EMBEDDING_MODELS, EMBEDDINGS, RowName};
 use crate::records;
-use crate::records::embedding::{
+use crate::records::embeddings::{
     EmbeddingBundle, EmbeddingModelRecord, digest_of, read_bundle, read_digest,
 };
 use crate::records::layout::Value;
@@ -36,7 +36,7 @@ impl SpaceCheck<'_> {
             known.digest = known.digest.wrapping_add(digest);
             check.report.embeddings += bundle.entries.len() as u64;
             // Each bundle is sorted: the next one goes on after its last vector.
-            let target = |entry: &records::embedding::EmbeddingEntry| {
+            let target = |entry: &records::embeddings::EmbeddingEntry| {
                 (model.to_owned(), entry.document, entry.block)
             };
             if last.is_some() && bundle.entries.first().map(target) <= last {

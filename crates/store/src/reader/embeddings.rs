@@ -10,7 +10,7 @@ use crate::keyspaces::{self, EMBEDDING_MODELS};
 use crate::kv::{KeyRange, Read};
 use crate::lookup::get;
 use crate::records;
-use crate::records::embedding::{EmbeddingBundle, EmbeddingModelRecord, read_bundle, read_digest};
+use crate::records::embeddings::{EmbeddingBundle, EmbeddingModelRecord, read_bundle, read_digest};
 use crate::records::layout::Value;
 
 /// A bundle of vectors of a model, by its first vector and its content.

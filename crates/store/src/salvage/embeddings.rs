@@ -10,7 +10,7 @@ use super::{OnStep, Salvager, relaxed};
 use crate::keyspaces::{self, EMBEDDINGS};
 use crate::kv::Store;
 use crate::records;
-use crate::records::embedding::{EmbeddingModelRecord, read_bundle, seal_bundle, seal_digest};
+use crate::records::embeddings::{EmbeddingModelRecord, read_bundle, seal_bundle, seal_digest};
 use crate::records::layout::Value;
 
 impl Salvager<'_> {

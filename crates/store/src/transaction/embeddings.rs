@@ -6,7 +6,7 @@ use leafbase_model::{BlockId, DocumentId, Error, Result};
 use super::SpaceTransaction;
 use super::errors::missing;
 use crate::embeddings::StoredEmbedding;
-use crate::records::embedding::EmbeddingModelRecord;
+use crate::records::embeddings::EmbeddingModelRecord;
 
 impl SpaceTransaction<'_> {
     /// Sets the vector of a model for a block, or under its root for a document. The first vector

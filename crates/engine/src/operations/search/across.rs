@@ -87,12 +87,12 @@ impl<A: Unbatched> Connection<A> {
     /// most distinct matches.
     ///
     /// With [`SearchDocuments::embedding`] the vectors that the host stored
-    /// ([`Connection::put_embeddings`](crate::Connection::put_embeddings)) are compared with that of
-    /// the query, exactly, by the cosine of their angle; the nearest one of each document counts,
-    /// be it of a block or of the document itself, stale or not ([`SearchMatch::nearest`]). Without
-    /// words they alone decide. Beside words, each document that either finds is ranked by the sum
-    /// of 1 / (60 + rank) over both results. Filters, patterns and required or excluded terms hold
-    /// for all. A model without vectors finds nothing.
+    /// ([`Connection::put_embeddings`](crate::Connection::put_embeddings)) are compared with that
+    /// of the query, exactly, by the cosine of their angle; the nearest one of each document
+    /// counts, be it of a block or of the document itself, stale or not
+    /// ([`SearchMatch::nearest`]). Without words they alone decide. Beside words, each document
+    /// that either finds is ranked by the sum of 1 / (60 + rank) over both results. Filters,
+    /// patterns and required or excluded terms hold for all. A model without vectors finds nothing.
     ///
     /// Without a filter all documents but those in the trash are searched; the inbox never is.
     ///
@@ -142,8 +142,8 @@ impl<A: Unbatched> Connection<A> {
     /// state of both, and a pattern reads every document with block links. The steps of patterns
     /// are counted and bounded, so that the outcome is the same on every machine. If a pattern
     /// reads more than 256 documents, threads share them, which end with the call: see
-    /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads). With an embedding, also
-    /// to the vectors of the documents that pass the filters; the first such search reads all
+    /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads). With an embedding,
+    /// also to the vectors of the documents that pass the filters; the first such search reads all
     /// vectors of the model into memory
     /// ([`SpaceBuilder::embedding_cache`](crate::SpaceBuilder::embedding_cache)), later ones what
     /// changed.

@@ -10,7 +10,7 @@ use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Transaction};
 use crate::lookup::get;
 use crate::reader::embeddings::{bundle_over, stored_models};
-use crate::records::embedding::{
+use crate::records::embeddings::{
     EmbeddingModelRecord, bundle_capacity, digest_of, read_bundle, seal_bundle, seal_digest,
 };
 use crate::records::layout::Value;

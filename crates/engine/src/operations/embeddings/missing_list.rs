@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{
-    BlockId, DocumentId, EmbeddingTargets, Error, ItemsPage, Limits, Location, MissingEmbedding,
-    MissingEmbeddings, Result,
+    BlockId, BlockType, DocumentId, EmbeddingTargets, Error, ItemsPage, Limits, Location,
+    MissingEmbedding, MissingEmbeddings, Result,
 };
 use leafbase_store::{DocumentQuery, PageCursor, StoredDocument};
 use leafbase_tree_ops::ReadTree;
@@ -45,8 +45,8 @@ impl Connection<Full> {
     /// Lists the blocks or documents that have no vector of a model, or one of another revision,
     /// so that a host can compute them: by document and ID, up to the limit. Filters select
     /// documents as those of [`Connection::search`]: the trash is listed only if it is named. A
-    /// model without vectors need not exist. Blocks without text are left out, and so are the roots
-    /// of documents, under whose IDs whole documents have their vectors.
+    /// model without vectors need not exist. Blocks without text and lines are left out, and so
+    /// are the roots of documents, under whose IDs whole documents have their vectors.
     ///
     /// A page may have fewer entries than its limit, or none, and still a cursor: it ends where it
     /// has looked at 50,000 blocks. Over all pages each block and document that is missing
@@ -59,7 +59,7 @@ impl Connection<Full> {
     /// let trip = notes.create_document("Trip")?.id();
     /// notes.insert_markdown("- [ ] passport", trip)?;
     /// let blocks = notes.missing_embeddings(MissingEmbeddings::of_blocks("minilm"))?;
-    /// assert_eq!(blocks[0].markdown.as_deref(), Some("passport"));
+    /// assert_eq!(blocks[0].markdown.as_deref(), Some("- [ ] passport"));
     /// let documents = notes.missing_embeddings(MissingEmbeddings::of_documents("minilm"))?;
     /// assert_eq!(documents[0].document_id, trip);
     /// # Ok(())
@@ -67,8 +67,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`MissingEmbeddings::check`]; [`crate::ErrorKind::NotFound`] at `documentIds[n]` and
-    /// `folderIds[n]`; [`crate::ErrorKind::Validation`] at `cursor` for one of another list;
+    /// Those of [`MissingEmbeddings::check`]; [`crate::ErrorKind::NotFound`] at `documentIds[n]`
+    /// and `folderIds[n]`; [`crate::ErrorKind::Validation`] at `cursor` for one of another list;
     /// [`crate::ErrorKind::LimitExceeded`] at `documentIds` and `folderIds` for more than
     /// [`crate::Limits::blocks_per_request`].
     pub fn missing_embeddings(
@@ -201,7 +201,7 @@ impl MissingPage<'_, '_> {
             self.examined += 1;
             last = Some(block.id);
             let stored = revs.get(&block.id);
-            if stored == Some(&block.rev) {
+            if stored == Some(&block.rev) || block.text.block_type() == BlockType::Line {
                 continue;
             }
             let markdown = self.texts.markdown(block.text)?;
