@@ -56,7 +56,7 @@ impl RequestFailure {
 
 fn kind(error: &DriverError) -> FailureKind {
     let Some(reported) = error.as_db_error() else {
-        let is_io = error.source().is_some_and(|source| source.is::<io::Error>());
+        let is_io = error.source().is_some_and(<dyn std::error::Error>::is::<io::Error>);
         return if error.is_closed() || is_io { FailureKind::Lost } else { FailureKind::Refused };
     };
     let code = reported.code();

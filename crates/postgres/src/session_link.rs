@@ -39,8 +39,10 @@ where
 
 type ConnectedParts = Result<(Client, Box<dyn MessageStream>), DriverError>;
 
+type ConnectFn = dyn Fn(&Runtime, &Config) -> ConnectedParts + Send + Sync;
+
 /// Connects on a runtime of its own.
-pub(crate) struct Connector(Box<dyn Fn(&Runtime, &Config) -> ConnectedParts + Send + Sync>);
+pub(crate) struct Connector(Box<ConnectFn>);
 
 impl fmt::Debug for Connector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

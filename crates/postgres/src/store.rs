@@ -249,7 +249,7 @@ impl Store for PostgresStore {
                         let row = client.query_typed_one(count, &[(space, Type::INT8)]).await?;
                         Ok((row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?))
                     };
-                    let (_, _, heap, _, index) = try_join5(
+                    let ((), (), heap, (), index) = try_join5(
                         client.batch_execute(READ_ONLY),
                         client.batch_execute(by_heap),
                         count(),

@@ -75,7 +75,7 @@ pub(crate) fn copy_into(
         let mut copied = 0_u64;
         source.scan(ALL_KEYS, &mut |key, value| {
             records::check(key, value)?;
-            if copied % ENTRIES_PER_REPORT == 0 && progress(copied).is_break() {
+            if copied.is_multiple_of(ENTRIES_PER_REPORT) && progress(copied).is_break() {
                 return Err(Error::new(ErrorKind::Canceled, "the copy was canceled"));
             }
             rows.put(key, value)?;
