@@ -53,6 +53,7 @@
 mod database;
 mod failure;
 mod key_span;
+mod known_entry;
 mod listener;
 mod options;
 mod overlay;

@@ -7,6 +7,7 @@ use leafbase_kv::Visit;
 use leafbase_model::Result;
 
 use crate::key_span::KeySpan;
+use crate::known_entry::KnownEntry;
 
 /// Puts and deletes by key.
 #[derive(Debug, Default)]
@@ -28,10 +29,9 @@ impl Overlay {
         }
     }
 
-    /// What is written to `key`: `Some(None)` if it is deleted.
-    #[expect(clippy::option_option, reason = "not written, deleted, put")]
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
-        self.writes.get(key).map(Option::as_deref)
+    /// What is written to `key`.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<KnownEntry<&[u8]>> {
+        self.writes.get(key).map(|value| value.as_deref().into())
     }
 
     /// Bytes of all writes so far, those that later ones replaced included.

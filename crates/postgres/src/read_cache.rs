@@ -5,6 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::key_span::{KeySpan, is_at_most};
+use crate::known_entry::KnownEntry;
 
 /// A value, shared by the cache and a read that shows it.
 pub(crate) type SharedValue = Arc<[u8]>;
@@ -33,12 +34,11 @@ pub(crate) struct CachedEntries {
 }
 
 impl ReadCache {
-    /// What is known of `key`: `Some(None)` if it does not exist.
-    #[expect(clippy::option_option, reason = "not known, known to be missing, known")]
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<SharedValue>> {
+    /// What is known of `key`.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<KnownEntry<SharedValue>> {
         match self.entries.get(key) {
-            Some(known) => Some(known.clone()),
-            None => self.complete_at(key).map(|_| None),
+            Some(known) => Some(known.clone().into()),
+            None => self.complete_at(key).map(|_| KnownEntry::Absent),
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
                 for _ in 0..20 {
                     let key = numbers.key();
                     if let Some(known) = cache.get(&key) {
-                        assert_eq!(known.as_ref(), truth.get(&key), "{key:?}");
+                        assert_eq!(known.value().as_ref(), truth.get(&key), "{key:?}");
                     }
                     let (span, reverse) = (numbers.span(), numbers.below(2) == 1);
                     let cached = if span.is_empty() { None } else { cache.scan(&span, reverse) };

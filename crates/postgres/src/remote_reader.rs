@@ -1,5 +1,5 @@
-//! Reads of a transaction of the database, whose state nobody else changes: a snapshot, or that of
-//! a writer that holds the lock of its space.
+//! Reads of a transaction of the database, whose state no other transaction changes: a snapshot,
+//! or that of a writer that holds the lock of its space.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,6 +12,7 @@ use tokio_postgres::{Client, Error as DriverError, Row};
 
 use crate::failure::{FailureKind, RequestFailure};
 use crate::key_span::{KeySpan, successor};
+use crate::known_entry::KnownEntry;
 use crate::pool::{Lease, MAX_ATTEMPTS, SessionPool, pause_after};
 use crate::read_cache::{ReadCache, SharedEntry, SharedValue};
 use crate::session::Statements;
@@ -283,7 +284,7 @@ impl RemoteReader {
     /// The value of `key`, if it exists.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<SharedValue>> {
         if let Some(known) = self.cache().get(key) {
-            return Ok(known);
+            return Ok(known.value());
         }
         let mut answers = self.request(&[EntryRequest::Keys(vec![key.to_vec()])])?;
         let value = answers.pop().and_then(|mut found| found.pop()).map(|(_, value)| value);
@@ -308,10 +309,10 @@ impl RemoteReader {
                 cache.add(key, value);
             }
             for (key, slot) in keys.iter().zip(&mut found).filter(|(_, slot)| slot.is_none()) {
-                *slot = Some(values.get(*key).cloned());
+                *slot = Some(values.get(*key).cloned().into());
             }
         }
-        Ok(found.into_iter().map(Option::flatten).collect())
+        Ok(found.into_iter().map(|known| known.and_then(KnownEntry::value)).collect())
     }
 
     /// Passes the entries of `span` to `visit`, page by page.

@@ -39,10 +39,10 @@ where
 
 type ConnectedParts = Result<(Client, Box<dyn MessageStream>), DriverError>;
 
-/// Connects on a runtime of its own.
-pub(crate) struct Connector(Box<Connect>);
+type ConnectFn = dyn Fn(&Runtime, &Config) -> ConnectedParts + Send + Sync;
 
-type Connect = dyn Fn(&Runtime, &Config) -> ConnectedParts + Send + Sync;
+/// Connects on a runtime of its own.
+pub(crate) struct Connector(Box<ConnectFn>);
 
 impl fmt::Debug for Connector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

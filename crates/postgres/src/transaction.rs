@@ -194,7 +194,7 @@ async fn write_mark(
 impl Read for PostgresTransaction {
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
         if let Some(written) = self.overlay.get(key) {
-            return written.map_or(Ok(false), |value| visit(value).map(|()| true));
+            return written.value().map_or(Ok(false), |value| visit(value).map(|()| true));
         }
         match self.reader.get(key)? {
             Some(value) => visit(&value).map(|()| true),
@@ -214,7 +214,7 @@ impl Read for PostgresTransaction {
         let mut values = self.reader.get_all(&stored)?.into_iter();
         for (index, key) in keys.iter().enumerate() {
             match self.overlay.get(key) {
-                Some(written) => visit(index, written)?,
+                Some(written) => visit(index, written.value())?,
                 None => visit(index, values.next().flatten().as_deref())?,
             }
         }

@@ -9,7 +9,7 @@ use tests::model::sequences::{run, sequences};
 
 use crate::server::{Server, server, unused_name};
 
-const SEQUENCES: u32 = 8;
+const SEQUENCES: u32 = 3;
 const SMALLER: u32 = 50;
 
 fn pair(server: &Server) -> Pair {
