@@ -24,7 +24,7 @@ pub(crate) const SPACE_FILE: &str = "space.redb";
 /// A moment in the history of a space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Moment {
+pub enum RestorePoint {
     /// After the last change that was shipped.
     #[default]
     Newest,
@@ -34,7 +34,7 @@ pub enum Moment {
     Time(Timestamp),
 }
 
-impl Moment {
+impl RestorePoint {
     /// Whether a change is later.
     fn is_before(self, row: &ChangeRow) -> bool {
         match self {
@@ -55,7 +55,7 @@ impl Moment {
 }
 
 /// The copy to begin with on the way to `moment`.
-pub(crate) fn snapshot_before(manifest: &Manifest, moment: Moment) -> Result<&SnapshotEntry> {
+pub(crate) fn snapshot_before(manifest: &Manifest, moment: RestorePoint) -> Result<&SnapshotEntry> {
     moment.snapshot(manifest).ok_or_else(|| match manifest.snapshots.first() {
         Some(oldest) => Error::history_gone(format!(
             "the replica begins later: its oldest snapshot is of {}, after change {}",
@@ -124,7 +124,7 @@ pub(crate) fn create_copy(
     (store, manifest): (&dyn ReplicaStore, &Manifest),
     builder: &SpaceBuilder,
     path: &Path,
-    moment: Moment,
+    moment: RestorePoint,
 ) -> Result<ChangePosition> {
     if path.exists() {
         return Err(Error::validation(format!("there is something at {} already", path.display())));
@@ -160,7 +160,7 @@ fn download(store: &dyn ReplicaStore, snapshot: &SnapshotEntry, path: &Path) -> 
 pub(crate) fn apply_segments(
     (store, manifest): (&dyn ReplicaStore, &Manifest),
     space: &Space,
-    moment: Moment,
+    moment: RestorePoint,
 ) -> Result<ChangePosition> {
     let mut last = space.connect().last_position()?;
     let mut is_reached = false;
@@ -185,20 +185,20 @@ pub(crate) fn apply_segments(
 fn check_end(
     manifest: &Manifest,
     last: ChangePosition,
-    moment: Moment,
+    moment: RestorePoint,
     is_reached: bool,
 ) -> Result<()> {
     let snapshot = manifest.snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
     let end = manifest.end().map_or(0, ChangePosition::sequence);
     match moment {
         // The copy has what was never shipped.
-        Moment::Newest if last.sequence() > end.max(snapshot) => Err(other_history(last)),
-        Moment::Sequence(sequence) if last.sequence() < sequence && is_reached => {
+        RestorePoint::Newest if last.sequence() > end.max(snapshot) => Err(other_history(last)),
+        RestorePoint::Sequence(sequence) if last.sequence() < sequence && is_reached => {
             Err(Error::history_gone(format!(
                 "change {sequence} was merged with later ones before it was shipped"
             )))
         }
-        Moment::Sequence(sequence) if last.sequence() < sequence => {
+        RestorePoint::Sequence(sequence) if last.sequence() < sequence => {
             let message = format!("change {sequence} was not shipped: the last one is {end}");
             Err(Error::new(ErrorKind::NotFound, message))
         }
@@ -212,7 +212,7 @@ fn apply_segment(
     store: &dyn ReplicaStore,
     entry: &SegmentEntry,
     space: &Space,
-    (mut last, moment): (ChangePosition, Moment),
+    (mut last, moment): (ChangePosition, RestorePoint),
 ) -> Result<(ChangePosition, bool)> {
     let name = entry.name();
     let bytes = store.get(&name)?.ok_or_else(|| missing(&name))?.bytes;

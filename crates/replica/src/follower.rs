@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use leafbase::{ChangePosition, Connection, ErrorKind, Result, Space, SpaceBuilder};
 
-use crate::apply::{Moment, apply_segments, create_copy};
+use crate::apply::{RestorePoint, apply_segments, create_copy};
 use crate::directory_store::io_error;
-use crate::leader::{Leader, LeaderOptions};
+use crate::leader::Leader;
+use crate::leader_options::LeaderOptions;
 use crate::lease;
 use crate::manifest::{self, Manifest};
 use crate::store::ReplicaStore;
@@ -85,7 +86,7 @@ impl Follower {
         let (path, builder) = (path.as_ref().to_owned(), builder.follower(true));
         if !Space::is_at(&path) {
             with_manifest(&*store, |manifest| {
-                create_copy((&*store, manifest), &builder, &path, Moment::Newest)
+                create_copy((&*store, manifest), &builder, &path, RestorePoint::Newest)
             })?;
         }
         let space = builder.clone().open(&path)?;
@@ -113,7 +114,7 @@ impl Follower {
     /// before the damage are applied. Errors of the store and of the space.
     pub fn catch_up(&self) -> Result<ChangePosition> {
         with_manifest(&*self.store, |manifest| {
-            apply_segments((&*self.store, manifest), &self.space, Moment::Newest)
+            apply_segments((&*self.store, manifest), &self.space, RestorePoint::Newest)
         })
     }
 
@@ -140,7 +141,7 @@ impl Follower {
             return Err(io_error("remove", &fresh, error));
         }
         with_manifest(&*store, |manifest| {
-            create_copy((&*store, manifest), &builder, &fresh, Moment::Newest)
+            create_copy((&*store, manifest), &builder, &fresh, RestorePoint::Newest)
         })?;
         space.close()?;
         // Without a copy for a moment: a directory cannot be exchanged on every system. A follower
@@ -164,7 +165,7 @@ impl Follower {
         let Self { space, store, .. } = self;
         let lease = lease::acquire(&*store, space.meta()?.id, &options)?;
         // From here on no one ships what is not applied here.
-        apply_segments((&*store, lease.manifest()), &space, Moment::Newest)?;
+        apply_segments((&*store, lease.manifest()), &space, RestorePoint::Newest)?;
         let leader = Leader::begin(&space, store, options, lease)?;
         space.promote();
         Ok((space, leader))

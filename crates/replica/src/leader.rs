@@ -1,17 +1,14 @@
 //! The leader of a replica: ships the changes of its space.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use leafbase::{
-    AssetRecord, ChangePosition, ChangeRow, Clock, Connection, Error, ErrorKind, Result, Space,
-    SystemClock, Timestamp,
+    AssetRecord, ChangePosition, ChangeRow, Connection, Error, ErrorKind, Result, Space,
 };
 
 use crate::frames;
+use crate::leader_options::LeaderOptions;
 use crate::lease::{self, HeldLease};
 use crate::manifest::{FileEntry, Manifest, SegmentEntry, file_prefix};
 use crate::parts::put_parts;
@@ -24,85 +21,6 @@ const SEGMENT_BYTES: usize = 4 << 20;
 const SMALL_SEGMENT_BYTES: u64 = 1 << 20;
 /// ... once this many are in a row.
 const MAX_SMALL_SEGMENTS: usize = 32;
-
-/// How a space is shipped.
-#[derive(Clone)]
-pub struct LeaderOptions {
-    pub(crate) holder: String,
-    pub(crate) scratch: PathBuf,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) term: Duration,
-    pub(crate) take_over: bool,
-    pub(crate) start_over: bool,
-    snapshot_after: u64,
-    keep_snapshots: usize,
-}
-
-impl fmt::Debug for LeaderOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LeaderOptions").field("holder", &self.holder).finish_non_exhaustive()
-    }
-}
-
-impl LeaderOptions {
-    /// Options for the leader `holder`, a name that no other process uses: a leader of the same
-    /// name is taken for an earlier run of this one. Copies of the space are made in `scratch`, a
-    /// directory with room for one, and removed.
-    pub fn new(holder: impl Into<String>, scratch: impl Into<PathBuf>) -> Self {
-        Self {
-            holder: holder.into(),
-            scratch: scratch.into(),
-            clock: Arc::new(SystemClock),
-            term: Duration::from_secs(30),
-            take_over: false,
-            start_over: false,
-            snapshot_after: 64 << 20,
-            keep_snapshots: 8,
-        }
-    }
-
-    /// The clock that terms are measured with. Default: [`SystemClock`].
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-
-    /// How long after a [`Leader::ship`] no other process becomes the leader unasked. Which leader
-    /// writes does not depend on clocks. Default: 30 seconds.
-    pub fn term(mut self, term: Duration) -> Self {
-        self.term = term;
-        self
-    }
-
-    /// Whether to become the leader although the term of another one has not ended. It writes
-    /// nothing more from then on. Default: no.
-    pub fn take_over(mut self, take_over: bool) -> Self {
-        self.take_over = take_over;
-        self
-    }
-
-    /// Whether to ship from a new snapshot on, and to delete all else in the store, if what was
-    /// shipped is not the past of this space: after a backup was restored, or after compaction
-    /// dropped changes before they were shipped. Default: no, it is an error.
-    pub fn start_over(mut self, start_over: bool) -> Self {
-        self.start_over = start_over;
-        self
-    }
-
-    /// After how many bytes of changes a snapshot is made. A restore and a new follower read at
-    /// most about as many. Default: 64 MiB.
-    pub fn snapshot_after(mut self, bytes: u64) -> Self {
-        self.snapshot_after = bytes;
-        self
-    }
-
-    /// How many snapshots are kept, at least one. The space can be restored to every change since
-    /// the oldest one. Default: 8.
-    pub fn keep_snapshots(mut self, count: usize) -> Self {
-        self.keep_snapshots = count.max(1);
-        self
-    }
-}
 
 /// What a [`Leader::ship`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,7 +43,7 @@ pub struct Shipment {
 /// ```
 /// use std::sync::Arc;
 /// use leafbase::Space;
-/// use leafbase_replica::{DirectoryStore, Leader, LeaderOptions, Moment, restore};
+/// use leafbase_replica::{DirectoryStore, Leader, LeaderOptions, RestorePoint, restore};
 /// # fn main() -> leafbase::Result<()> {
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let directory = directory.path();
@@ -138,7 +56,7 @@ pub struct Shipment {
 /// assert_eq!(leader.ship()?.position, space.connect().last_position()?);
 ///
 /// let copy = directory.join("copy.leafbase");
-/// restore(&*store, &copy, Moment::Newest)?;
+/// restore(&*store, &copy, RestorePoint::Newest)?;
 /// assert_eq!(Space::open(&copy)?.connect().documents()?[0].title, "Trip");
 /// # Ok(())
 /// # }
@@ -447,10 +365,4 @@ fn check_past(space: &Space, manifest: &Manifest) -> Result<()> {
             format!("what was shipped is not the past of this space: {}", error.message());
         Error::history_gone(message)
     })
-}
-
-/// The end of a term that begins now.
-pub(crate) fn term_end(options: &LeaderOptions) -> Timestamp {
-    let term = i64::try_from(options.term.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(options.clock.now().as_millis().saturating_add(term))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leafbase::{Error, ErrorKind, Result, SpaceId, Timestamp};
 
-use crate::leader::{LeaderOptions, term_end};
+use crate::leader_options::LeaderOptions;
 use crate::manifest::{self, LeaderLease, MANIFEST, Manifest};
 use crate::store::{ObjectVersion, ReplicaStore};
 
@@ -29,7 +29,7 @@ pub(crate) fn check_space(manifest: &Manifest, space: SpaceId) -> Result<()> {
 
 /// The manifest with a term that begins now.
 pub(crate) fn extended(manifest: Manifest, options: &LeaderOptions) -> Manifest {
-    let lease = LeaderLease { holder: options.holder.clone(), until: term_end(options) };
+    let lease = LeaderLease { holder: options.holder.clone(), until: options.term_end() };
     Manifest { lease: Some(lease), ..manifest }
 }
 

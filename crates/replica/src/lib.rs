@@ -22,15 +22,17 @@ mod apply;
 mod restore;
 
 mod leader;
+mod leader_options;
 mod lease;
 mod snapshots;
 
 mod follower;
 
-pub use apply::Moment;
+pub use apply::RestorePoint;
 pub use directory_store::DirectoryStore;
 pub use follower::Follower;
-pub use leader::{Leader, LeaderOptions, Shipment};
+pub use leader::{Leader, Shipment};
+pub use leader_options::LeaderOptions;
 #[cfg(feature = "object-store")]
 pub use object_store_adapter::ObjectStoreAdapter;
 pub use restore::restore;

@@ -21,7 +21,7 @@ const TITLE: &str = "leafbase-replica";
 const FORMAT: u32 = 1;
 
 /// The number of a leader: each has a higher one than those before it.
-pub(crate) type Fence = u64;
+pub(crate) type FenceNumber = u64;
 
 /// Who leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub(crate) struct SnapshotEntry {
     /// The time of that change, or, if its log no longer has it, of the copy.
     pub(crate) at: Timestamp,
     /// The leader that made it.
-    pub(crate) fence: Fence,
+    pub(crate) fence: FenceNumber,
     /// The parts of its file.
     pub(crate) parts: StoredParts,
 }
@@ -54,7 +54,7 @@ pub(crate) struct FileEntry {
     /// Its hash.
     pub(crate) sha256: String,
     /// The leader that put it.
-    pub(crate) fence: Fence,
+    pub(crate) fence: FenceNumber,
     /// Its parts.
     pub(crate) parts: StoredParts,
 }
@@ -68,7 +68,7 @@ pub(crate) struct SegmentEntry {
     /// The position after the last one.
     pub(crate) last: ChangePosition,
     /// The leader that put it.
-    pub(crate) fence: Fence,
+    pub(crate) fence: FenceNumber,
     /// Its bytes.
     pub(crate) bytes: u64,
     /// The files that its changes create.
@@ -83,7 +83,7 @@ pub(crate) struct Manifest {
     /// The space that is shipped.
     pub(crate) space: SpaceId,
     /// The number of the newest leader.
-    pub(crate) fence: Fence,
+    pub(crate) fence: FenceNumber,
     /// Its lease; `None` once it was released.
     pub(crate) lease: Option<LeaderLease>,
     /// Copies, oldest first.
@@ -100,7 +100,7 @@ impl SnapshotEntry {
 }
 
 /// The prefix of the parts of a copy.
-pub(crate) fn snapshot_prefix(sequence: u64, fence: Fence) -> String {
+pub(crate) fn snapshot_prefix(sequence: u64, fence: FenceNumber) -> String {
     format!("snapshots/{sequence:020}-{fence:010}")
 }
 
@@ -112,7 +112,7 @@ impl FileEntry {
 }
 
 /// The prefix of the parts of a file.
-pub(crate) fn file_prefix(sha256: &str, fence: Fence) -> String {
+pub(crate) fn file_prefix(sha256: &str, fence: FenceNumber) -> String {
     format!("files/{sha256}-{fence:010}")
 }
 
@@ -125,7 +125,7 @@ impl SegmentEntry {
 }
 
 /// The fence in the name of an object other than the manifest.
-fn fence_of(name: &str) -> Option<Fence> {
+fn fence_of(name: &str) -> Option<FenceNumber> {
     let (_, rest) = name.split_once('/')?;
     let head = rest.split_once('/').map_or(rest, |(head, _)| head);
     head.rsplit_once('-')?.1.parse().ok()

@@ -6,7 +6,7 @@ use std::path::Path;
 use leafbase::ErrorKind;
 use leafbase::{ChangePosition, Result, Space};
 
-use crate::apply::{Moment, create_copy};
+use crate::apply::{RestorePoint, create_copy};
 use crate::manifest;
 use crate::store::ReplicaStore;
 
@@ -16,7 +16,7 @@ use crate::store::ReplicaStore;
 /// ```
 /// use std::sync::Arc;
 /// use leafbase::{ErrorKind, Space};
-/// use leafbase_replica::{DirectoryStore, Leader, LeaderOptions, Moment, restore};
+/// use leafbase_replica::{DirectoryStore, Leader, LeaderOptions, RestorePoint, restore};
 /// # fn main() -> leafbase::Result<()> {
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let directory = directory.path();
@@ -30,9 +30,9 @@ use crate::store::ReplicaStore;
 /// leader.ship()?;
 ///
 /// let copy = directory.join("copy.leafbase");
-/// restore(&*store, &copy, Moment::Sequence(2))?;
+/// restore(&*store, &copy, RestorePoint::Sequence(2))?;
 /// assert_eq!(Space::open(&copy)?.connect().documents()?.len(), 2);
-/// let refused = restore(&*store, directory.join("other"), Moment::Sequence(9)).unwrap_err();
+/// let refused = restore(&*store, directory.join("other"), RestorePoint::Sequence(9)).unwrap_err();
 /// assert_eq!(refused.kind(), ErrorKind::NotFound); // it was not shipped
 /// # Ok(())
 /// # }
@@ -47,7 +47,7 @@ use crate::store::ReplicaStore;
 pub fn restore(
     store: &dyn ReplicaStore,
     path: impl AsRef<Path>,
-    moment: Moment,
+    moment: RestorePoint,
 ) -> Result<ChangePosition> {
     let manifest = manifest::read(store)?;
     create_copy((store, &manifest), &Space::builder(), path.as_ref(), moment)

@@ -6,8 +6,8 @@ use leafbase::{ChangePosition, Connection, Result, Space, Timestamp};
 
 use crate::apply::{SPACE_FILE, ScratchDirectory};
 use crate::directory_store::io_error;
-use crate::leader::LeaderOptions;
-use crate::manifest::{Fence, SnapshotEntry, snapshot_prefix};
+use crate::leader_options::LeaderOptions;
+use crate::manifest::{FenceNumber, SnapshotEntry, snapshot_prefix};
 use crate::parts::put_parts;
 use crate::store::ReplicaStore;
 
@@ -15,7 +15,7 @@ use crate::store::ReplicaStore;
 pub(crate) fn put(
     space: &Space,
     store: &dyn ReplicaStore,
-    fence: Fence,
+    fence: FenceNumber,
     options: &LeaderOptions,
 ) -> Result<SnapshotEntry> {
     let name = format!("leafbase-snapshot-{}-{fence}", std::process::id());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use leafbase::{ChangePosition, Timestamp};
-use leafbase_replica::{Moment, restore};
+use leafbase_replica::{RestorePoint, restore};
 
 use crate::context::CommandContext;
 use crate::error::CliResult;
@@ -23,7 +23,7 @@ pub(crate) struct RestoreCommand {
     /// The number of the last change to have, or a time: 2026-03-01, 2026-03-01T09:30 or
     /// 2026-03-01T09:30:00Z [default: all that was shipped]
     #[arg(long, value_name = "CHANGE|TIME", value_parser = moment)]
-    at: Option<Moment>,
+    at: Option<RestorePoint>,
 }
 
 #[derive(serde::Serialize)]
@@ -33,22 +33,22 @@ struct RestoreReply {
 }
 
 /// A number, an instant, or a time or day in the time zone of the system. A day is its beginning.
-fn moment(text: &str) -> Result<Moment, String> {
+fn moment(text: &str) -> Result<RestorePoint, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text
             .parse()
-            .map(Moment::Sequence)
+            .map(RestorePoint::Sequence)
             .map_err(|_| "the number is too large".to_owned());
     }
     if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(Moment::Time(time));
+        return Ok(RestorePoint::Time(time));
     }
     let expected =
         |_| format!("expected a number, or a time such as 2026-03-01T09:30:00Z, got {text:?}");
     let time: jiff::civil::DateTime = text.parse().map_err(expected)?;
     let zone = jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC);
     let time = time.to_zoned(zone).map_err(expected)?;
-    Ok(Moment::Time(Timestamp::from_millis(time.timestamp().as_millisecond())))
+    Ok(RestorePoint::Time(Timestamp::from_millis(time.timestamp().as_millisecond())))
 }
 
 impl RestoreCommand {

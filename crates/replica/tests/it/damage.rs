@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use leafbase::{ErrorKind, Space, UploadFile};
-use leafbase_replica::{Leader, LeaderOptions, Moment, restore};
+use leafbase_replica::{Leader, LeaderOptions, RestorePoint, restore};
 
 use crate::dump::{assert_same, dump};
 use crate::programs::Random;
@@ -41,7 +41,7 @@ fn a_changed_byte_in_any_object_is_an_error_that_names_it() {
             let at = random.below(whole.len());
             store.alter(name, |bytes| bytes[at] ^= 1 << random.below(8));
             let path = directory.path().join("copy");
-            let error = restore(&*store, &path, Moment::Newest)
+            let error = restore(&*store, &path, RestorePoint::Newest)
                 .expect_err(&format!("{name} with byte {at} changed, {round}"));
             let kinds = [ErrorKind::Corrupted, ErrorKind::NewerFormat];
             assert!(kinds.contains(&error.kind()), "{name} at {at}: {error:?}");
@@ -52,7 +52,7 @@ fn a_changed_byte_in_any_object_is_an_error_that_names_it() {
         }
     }
     let path = directory.path().join("whole");
-    restore(&*store, &path, Moment::Newest).unwrap();
+    restore(&*store, &path, RestorePoint::Newest).unwrap();
     assert_same(&dump(&Space::open(&path).unwrap().connect()), &expected, "all whole again");
     let left = std::fs::read_dir(directory.path()).unwrap();
     let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
@@ -67,7 +67,8 @@ fn a_missing_object_is_an_error_that_names_it() {
     for name in store.names() {
         let whole = store.bytes(&name);
         store.delete(&name).unwrap();
-        let error = restore(&*store, directory.path().join("copy"), Moment::Newest).unwrap_err();
+        let error =
+            restore(&*store, directory.path().join("copy"), RestorePoint::Newest).unwrap_err();
         if name == "manifest" {
             assert_eq!(error.kind(), ErrorKind::NotFound);
         } else {
@@ -91,6 +92,6 @@ fn a_segment_of_another_history_is_refused() {
     assert_eq!(segments(&others).last(), Some(&name));
     let foreign = others.bytes(&name);
     store.alter(&name, |bytes| *bytes = foreign);
-    let error = restore(&*store, directory.path().join("copy"), Moment::Newest).unwrap_err();
+    let error = restore(&*store, directory.path().join("copy"), RestorePoint::Newest).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::HistoryGone, "{error:?}");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use leafbase::{Clock, CompactOptions, ErrorKind, Space, Timestamp};
 use leafbase_replica::{
-    DirectoryStore, Follower, Leader, LeaderOptions, Moment, ReplicaStore, restore,
+    DirectoryStore, Follower, Leader, LeaderOptions, ReplicaStore, RestorePoint, restore,
 };
 
 use crate::dump::{assert_same, dump};
@@ -69,7 +69,7 @@ fn a_fenced_leader_writes_nothing_more() {
         copy.connect().create_document("new").unwrap();
         new.ship().unwrap();
         let path = directory.join("restored");
-        restore(&*store, &path, Moment::Newest).unwrap();
+        restore(&*store, &path, RestorePoint::Newest).unwrap();
         let restored = Space::open(&path).unwrap();
         assert_same(&dump(&restored.connect()), &dump(&copy.connect()), "what the new one shipped");
     }
@@ -101,7 +101,7 @@ fn a_leader_that_is_fenced_in_the_middle_of_a_call_changes_nothing_that_counts()
             assert_eq!(old.ship().unwrap_err().kind(), ErrorKind::Conflict);
         }
         let path = directory.join("restored");
-        restore(&*store, &path, Moment::Newest).unwrap();
+        restore(&*store, &path, RestorePoint::Newest).unwrap();
         let titles: Vec<_> = Space::open(&path)
             .unwrap()
             .connect()
@@ -216,7 +216,7 @@ fn a_store_that_ignores_fences_is_found_out() {
     });
     assert!(old.ship().is_ok(), "the fence is ignored");
     let path = directory.join("restored");
-    restore(&*store, &path, Moment::Newest).unwrap();
+    restore(&*store, &path, RestorePoint::Newest).unwrap();
     let documents = Space::open(&path).unwrap().connect().documents().unwrap();
     assert_eq!(documents[0].title, "old", "and what the new leader shipped is lost");
 }
@@ -270,7 +270,7 @@ fn another_past_is_not_shipped_over_unless_asked() {
     assert_eq!((refused.kind(), store.writes()), (ErrorKind::Validation, writes));
     Leader::acquire(&restored, store.clone(), again.start_over(true)).unwrap();
     let path = directory.join("copy");
-    restore(&*store, &path, Moment::Newest).unwrap();
+    restore(&*store, &path, RestorePoint::Newest).unwrap();
     let copy = Space::open(&path).unwrap();
     assert_same(&dump(&copy.connect()), &dump(&restored.connect()), "the restored one");
 }
@@ -290,7 +290,7 @@ fn a_leader_goes_on_from_a_snapshot_after_compaction() {
     space.connect().create_document("Diary").unwrap();
     assert_eq!(leader.ship().unwrap().snapshots, 1);
     let path = directory.join("copy");
-    restore(&*store, &path, Moment::Newest).unwrap();
+    restore(&*store, &path, RestorePoint::Newest).unwrap();
     let copy = Space::open(&path).unwrap();
     assert_same(&dump(&copy.connect()), &dump(&space.connect()), "after compaction");
     drop(copy);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leafbase::Space;
 use leafbase_replica::{
-    Follower, Leader, LeaderOptions, Moment, ObjectStoreAdapter, ReplicaStore, restore,
+    Follower, Leader, LeaderOptions, ObjectStoreAdapter, ReplicaStore, RestorePoint, restore,
 };
 use object_store::memory::InMemory;
 
@@ -55,7 +55,7 @@ fn ships(store: Arc<dyn ReplicaStore>) {
         assert_same(&dump(&follower.connect()), &dump(&program.notes()), "the follower");
     }
     let path = directory.path().join("restored");
-    restore(&*store, &path, Moment::Newest).unwrap();
+    restore(&*store, &path, RestorePoint::Newest).unwrap();
     let restored = Space::open(&path).unwrap();
     assert_same(&dump(&restored.connect()), &dump(&program.notes()), "restored");
     let (copy, mut new) = follower

@@ -1,7 +1,7 @@
 //! Purges erase what was shipped, too.
 
 use leafbase::{DeleteDocuments, ErrorKind, PurgeDocuments, Space, UploadFile};
-use leafbase_replica::{Follower, Leader, LeaderOptions, Moment, restore};
+use leafbase_replica::{Follower, Leader, LeaderOptions, RestorePoint, restore};
 
 use crate::dump::{assert_same, dump};
 use crate::stores::MemoryObjects;
@@ -45,7 +45,7 @@ fn nothing_that_was_shipped_has_what_a_purge_erased() {
     let late = late.start_over().unwrap();
     late.catch_up().unwrap();
     assert_same(&dump(&late.connect()), &dump(&notes), "the follower that started over");
-    let early = restore(&*store, directory.path().join("early"), Moment::Sequence(3));
+    let early = restore(&*store, directory.path().join("early"), RestorePoint::Sequence(3));
     assert_eq!(early.unwrap_err().kind(), ErrorKind::HistoryGone);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use leafbase::{CompactOptions, ErrorKind, Space, Timestamp};
-use leafbase_replica::{DirectoryStore, Leader, LeaderOptions, Moment, restore};
+use leafbase_replica::{DirectoryStore, Leader, LeaderOptions, RestorePoint, restore};
 
 use crate::dump::{assert_same, dump};
 use crate::programs::Program;
@@ -34,7 +34,7 @@ fn restores_to_random_sequences_are_what_the_space_was() {
         for round in 0..RESTORES / PROGRAMS as usize {
             let sequence = sequences[program.random().below(sequences.len())];
             let path = directory.path().join(format!("copy-{round}"));
-            let restored = restore(&*store, &path, Moment::Sequence(sequence)).unwrap();
+            let restored = restore(&*store, &path, RestorePoint::Sequence(sequence)).unwrap();
             assert_eq!(restored.sequence(), sequence);
             let space = Space::open(&path).unwrap();
             let what = format!("program {seed} at {sequence}");
@@ -68,10 +68,11 @@ fn a_time_is_the_moment_before_the_first_later_change() {
         }
         let path = directory.path().join(format!("copy-{round}"));
         let time = Timestamp::from_millis(later - 1);
-        assert_eq!(restore(&*store, path, Moment::Time(time)).unwrap(), pair[0].position());
+        assert_eq!(restore(&*store, path, RestorePoint::Time(time)).unwrap(), pair[0].position());
     }
     let path = directory.path().join("early");
-    let refused = restore(&*store, &path, Moment::Time(Timestamp::from_millis(0))).unwrap_err();
+    let refused =
+        restore(&*store, &path, RestorePoint::Time(Timestamp::from_millis(0))).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::HistoryGone);
     assert!(!path.exists());
 }
@@ -93,10 +94,10 @@ fn only_moments_since_the_oldest_snapshot_are_kept() {
         leader.ship().unwrap();
     }
     let path = |sequence: u64| directory.path().join(format!("copy-{sequence}"));
-    let refused = restore(&*store, path(1), Moment::Sequence(snapshots[3] - 1)).unwrap_err();
+    let refused = restore(&*store, path(1), RestorePoint::Sequence(snapshots[3] - 1)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::HistoryGone, "{refused}");
     for sequence in snapshots[3]..=10 {
-        restore(&*store, path(sequence), Moment::Sequence(sequence)).unwrap();
+        restore(&*store, path(sequence), RestorePoint::Sequence(sequence)).unwrap();
         let restored = Space::open(path(sequence)).unwrap();
         assert_eq!(restored.connect().documents().unwrap().len() as u64, sequence);
     }
@@ -122,10 +123,10 @@ fn merged_rows_are_followed_as_the_changes_that_they_were() {
     notes.create_document("Diary").unwrap();
     leader.ship().unwrap();
     let path = directory.path().join("copy");
-    restore(&*store, &path, Moment::Newest).unwrap();
+    restore(&*store, &path, RestorePoint::Newest).unwrap();
     let copy = Space::open(&path).unwrap();
     assert_same(&dump(&copy.connect()), &dump(&notes), "merged");
     assert!(copy.check().unwrap().is_clean());
-    let inside = restore(&*store, directory.path().join("inside"), Moment::Sequence(5));
+    let inside = restore(&*store, directory.path().join("inside"), RestorePoint::Sequence(5));
     assert_eq!(inside.unwrap_err().kind(), ErrorKind::HistoryGone);
 }
