@@ -1,9 +1,8 @@
 //! The vectors of a model in memory, bundle by bundle, and their comparison with that of a query.
 //!
-//! A scan of the store verifies the checksum of every byte, which costs about a third of the
-//! comparison itself; so bundles are kept as long as they fit. A bundle is known by its digest,
-//! which changes with its content: after a write a search reads the changed bundles alone. What is
-//! kept never decides a result.
+//! A scan of the store reads every byte twice, since it verifies checksums; so bundles are kept as
+//! long as they fit. A bundle is known by its digest, which changes with its content: after a write
+//! a search reads the changed bundles alone. What is kept never decides a result.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -418,7 +418,7 @@ impl SpaceBuilder {
 
     /// How many bytes of vectors searches keep in memory: a vector takes a byte for each component,
     /// and about 40 more. A model that does not fit is read from the store by each search, which
-    /// takes about half as long again. Default: 256 MiB, which 600,000 vectors of 384 components
+    /// takes longer. Default: 256 MiB, which 600,000 vectors of 384 components
     /// fit into.
     ///
     /// ```
