@@ -35,7 +35,7 @@ fn across_documents() {
         assert_eq!(read::<SearchDocuments>(&text).unwrap(), request, "{text}");
     }
     also_read(&[(r#"{"include":["a"],"regexps":[]}"#, words("a"))]);
-    let nothing = "a search needs a text in include or a pattern in regexps";
+    let nothing = "a search needs a text in include, a pattern in regexps or an embedding";
     refused::<SearchDocuments>(&[
         ("{}", "include", nothing),
         (r#"{"include":[]}"#, "include", nothing),
