@@ -155,7 +155,7 @@ fn a_follower_serves_searches_and_wakes_those_who_wait() {
     assert_eq!(follower.connect().search("lisbon").unwrap()[0].document_id, trip.id());
     for refused in [
         follower.connect().create_document("Diary").map(drop),
-        follower.connect().rename("Other"),
+        follower.space().rename("Other"),
         follower
             .space()
             .connect()
