@@ -50,6 +50,7 @@ pub fn exclusive(directory: &Path, mode: Mode) -> Box<dyn Peer> {
 }
 
 /// Imports files in one durable transaction; with a full-text index of words, if asked for.
+#[allow(dead_code, reason = "the bench `vault` imports, not `peers`")]
 pub fn import(directory: &Path, files: &[File], now: i64, has_words: bool) {
     let words = "CREATE VIRTUAL TABLE words USING
         fts5(title, body, content='', contentless_delete=1, tokenize='unicode61');";

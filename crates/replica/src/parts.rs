@@ -48,16 +48,14 @@ pub(crate) fn put_parts(
 /// The error of a reader: that of the space, if it has one inside.
 fn read_error(error: io::Error) -> Error {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-    match inner.cloned() {
-        Some(inner) => inner,
-        None => {
-            let kind = match error.kind() {
-                io::ErrorKind::NotFound => ErrorKind::NotFound,
-                _ => ErrorKind::Storage,
-            };
-            Error::new(kind, format!("cannot read what is shipped: {error}")).with_source(error)
-        }
+    if let Some(inner) = inner {
+        return inner.clone();
     }
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => ErrorKind::NotFound,
+        _ => ErrorKind::Storage,
+    };
+    Error::new(kind, format!("cannot read what is shipped: {error}")).with_source(error)
 }
 
 fn checksum(bytes: &[u8]) -> String {

@@ -140,17 +140,21 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             records::decode_empty(key, value)
         }
         HOST_RECORDS => read_host_record(key, value),
-        EMBEDDING_MODELS => {
-            keyspaces::parse_embedding_model(key).ok_or_else(damaged)?;
-            records::decode(key, value, EmbeddingModelRecord::decode).map(drop)
-        }
+        EMBEDDING_MODELS => read_embedding_model(key, value),
         EMBEDDINGS => read_bundle(key, value).map(drop),
-        EMBEDDING_DIGESTS => {
-            keyspaces::parse_embeddings(key).ok_or_else(damaged)?;
-            read_digest(key, value).map(drop)
-        }
+        EMBEDDING_DIGESTS => read_embedding_digest(key, value),
         _ => Err(Error::corrupted(keyspaces::RowName(key))),
     }
+}
+
+fn read_embedding_model(key: &[u8], value: &[u8]) -> Result<()> {
+    keyspaces::parse_embedding_model(key).ok_or_else(|| records::corrupt(key))?;
+    records::decode(key, value, EmbeddingModelRecord::decode).map(drop)
+}
+
+fn read_embedding_digest(key: &[u8], value: &[u8]) -> Result<()> {
+    keyspaces::parse_embeddings(key).ok_or_else(|| records::corrupt(key))?;
+    read_digest(key, value).map(drop)
 }
 
 fn read_host_record(key: &[u8], value: &[u8]) -> Result<()> {

@@ -94,7 +94,8 @@ impl EmbeddingCache {
             return Ok(Some(Arc::clone(kept)));
         }
         let is_kept = record.bytes() <= self.max_bytes;
-        let matrix = Arc::new(EmbeddingMatrix::read(reader, model, record, kept, is_kept)?);
+        let matrix =
+            Arc::new(EmbeddingMatrix::read(reader, model, record, kept.as_deref(), is_kept)?);
         if is_kept {
             let mut matrices = self.matrices();
             matrices.insert(model.to_owned(), Arc::clone(&matrix));
@@ -124,7 +125,7 @@ impl EmbeddingMatrix {
         reader: SpaceReader<'_>,
         model: &str,
         record: EmbeddingModelRecord,
-        kept: Option<Arc<Self>>,
+        kept: Option<&Self>,
         is_kept: bool,
     ) -> Result<Self> {
         let key = |stored: &BundleDigest| (stored.document, stored.block, stored.digest);
@@ -157,12 +158,11 @@ impl EmbeddingMatrix {
         debug_assert!(documents.is_sorted(), "documents and bundles are in the same order");
         let (mut found, mut left) = (NearestList::default(), documents);
         for bundle in &self.bundles {
-            match &bundle.vectors {
-                Some(vectors) => vectors.compare(query, &mut left, &mut found),
-                None => {
-                    let vectors = BundleVectors::read(reader, model, &bundle.stored)?;
-                    vectors.compare(query, &mut left, &mut found);
-                }
+            if let Some(vectors) = &bundle.vectors {
+                vectors.compare(query, &mut left, &mut found);
+            } else {
+                let vectors = BundleVectors::read(reader, model, &bundle.stored)?;
+                vectors.compare(query, &mut left, &mut found);
             }
         }
         Ok(found.0)

@@ -85,9 +85,10 @@ impl Connection<Full> {
     /// [`crate::Limits::EMBEDDING_MODEL_BYTES`], and at `embeddings[n].vector` for more than
     /// [`crate::Limits::EMBEDDING_DIMENSIONS`].
     pub fn put_embeddings(&self, request: PutEmbeddings) -> Result<EmbeddingsReply> {
-        let PutEmbeddings { model, embeddings, .. } = &request;
-        self.check_ids("embeddings", Some(embeddings))?;
+        self.check_ids("embeddings", Some(&request.embeddings))?;
         request.check()?;
+        let PutEmbeddings { model, embeddings, .. } = request;
+        let (model, embeddings) = (model.as_str(), embeddings.as_slice());
         check_unique(embeddings)?;
         let quantize = |draft: &EmbeddingDraft| QuantizedVector::nearest_to(&draft.vector);
         let vectors: Vec<QuantizedVector> = embeddings.iter().map(quantize).collect();
@@ -139,8 +140,8 @@ impl Connection<Full> {
         self.operation("embeddings").read(|tree| {
             let reader = tree.full_reader()?;
             let mut found = Vec::new();
-            for id in &request.ids {
-                let Some(EmbeddingTarget { document, block, rev }) = target(tree, *id)? else {
+            for id in request.ids {
+                let Some(EmbeddingTarget { document, block, rev }) = target(tree, id)? else {
                     continue;
                 };
                 let stored = reader.embedding(&request.model, document, block)?;
@@ -173,8 +174,9 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::LimitExceeded`] at `ids` for more than
     /// [`crate::Limits::blocks_per_request`].
     pub fn remove_embeddings(&self, request: RemoveEmbeddings) -> Result<EmbeddingModel> {
-        let RemoveEmbeddings { model, ids, .. } = &request;
-        self.check_ids("ids", ids.as_ref())?;
+        let RemoveEmbeddings { model, ids, .. } = request;
+        let (model, ids) = (model.as_str(), ids.as_ref());
+        self.check_ids("ids", ids)?;
         let (left, _) = self.operation("remove_embeddings").write(|transaction| {
             match ids {
                 None => transaction.remove_embedding_model(model)?,

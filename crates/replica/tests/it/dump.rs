@@ -7,7 +7,7 @@ use leafbase::{BlockKind, CommentSource, Connection, Edit, ListComments, bulk};
 
 /// Settings, folders, documents with their blocks and comments, schemas, files with their bytes, and
 /// the change log, as text. Two spaces with equal dumps are equal.
-pub fn dump(notes: &Connection) -> Vec<String> {
+pub(crate) fn dump(notes: &Connection) -> Vec<String> {
     let meta = notes.space().meta().unwrap();
     let mut found = vec![format!("{meta:?} at {:?}", notes.last_position().unwrap())];
     let (folders, documents) = bulk::read(notes, |view| {
@@ -54,7 +54,7 @@ pub fn dump(notes: &Connection) -> Vec<String> {
 }
 
 /// Fails with the first line in which the dumps differ.
-pub fn assert_same(found: &[String], expected: &[String], what: &str) {
+pub(crate) fn assert_same(found: &[String], expected: &[String], what: &str) {
     for (found, expected) in found.iter().zip(expected) {
         assert_eq!(found, expected, "{what}");
     }

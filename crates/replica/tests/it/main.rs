@@ -1,4 +1,11 @@
 //! Replicas of spaces that random programs write.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "test helpers are not test functions"
+)]
 
 mod dump;
 mod programs;

@@ -5,14 +5,14 @@ use leafbase_test_outline::{DocumentRequest, Numbers, Request};
 use tests::model::pair::Pair;
 
 /// Numbers from a seed (splitmix64).
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -20,39 +20,39 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
     }
 }
 
 /// A space in memory, and the requests that are made on it.
-pub struct Program {
+pub(crate) struct Program {
     pair: Pair,
     random: Random,
     with_purges: bool,
 }
 
 impl Program {
-    pub fn new(seed: u64, with_purges: bool) -> Self {
+    pub(crate) fn new(seed: u64, with_purges: bool) -> Self {
         let mut pair = Pair::new(None);
         pair.with_collections = seed % 2 == 1;
         Self { pair, random: Random::new(seed), with_purges }
     }
 
-    pub fn space(&self) -> &Space {
+    pub(crate) fn space(&self) -> &Space {
         self.pair.space()
     }
 
-    pub fn notes(&self) -> Connection {
+    pub(crate) fn notes(&self) -> Connection {
         self.pair.notes()
     }
 
-    pub fn random(&mut self) -> &mut Random {
+    pub(crate) fn random(&mut self) -> &mut Random {
         &mut self.random
     }
 
     /// Makes requests until one is done.
-    pub fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         loop {
             let numbers: Vec<u32> =
                 (0..60).map(|_| u32::try_from(self.random.next() >> 32).unwrap()).collect();

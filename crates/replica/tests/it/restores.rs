@@ -31,7 +31,7 @@ fn restores_to_random_sequences_are_what_the_space_was() {
             leader.ship().unwrap();
         }
         let sequences: Vec<u64> = dumps.keys().copied().collect();
-        for round in 0..RESTORES / PROGRAMS as usize {
+        for round in 0..RESTORES / usize::try_from(PROGRAMS).unwrap() {
             let sequence = sequences[program.random().below(sequences.len())];
             let path = directory.path().join(format!("copy-{round}"));
             let restored = restore(&*store, &path, RestorePoint::Sequence(sequence)).unwrap();

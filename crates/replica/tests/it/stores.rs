@@ -9,7 +9,7 @@ use leafbase_replica::{ObjectVersion, ReplicaStore, StoredObject};
 
 /// What a store has, and what was done to it.
 #[derive(Debug, Default)]
-pub struct MemoryObjects {
+pub(crate) struct MemoryObjects {
     objects: Mutex<BTreeMap<String, (Vec<u8>, u64)>>,
     versions: AtomicU64,
     /// Puts and deletes that changed something.
@@ -21,40 +21,40 @@ pub struct MemoryObjects {
 }
 
 impl MemoryObjects {
-    pub fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self { left: Mutex::new(u64::MAX), ..Self::default() })
     }
 
     /// Lets `calls` calls succeed, and all after them fail.
-    pub fn fail_after(&self, calls: u64) {
+    pub(crate) fn fail_after(&self, calls: u64) {
         *self.left.lock().unwrap() = calls;
     }
 
     /// Lets all calls succeed.
-    pub fn heal(&self) {
+    pub(crate) fn heal(&self) {
         *self.left.lock().unwrap() = u64::MAX;
     }
 
-    pub fn writes(&self) -> u64 {
+    pub(crate) fn writes(&self) -> u64 {
         self.writes.load(Ordering::SeqCst)
     }
 
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.objects.lock().unwrap().keys().cloned().collect()
     }
 
     /// Whether any object has these bytes.
-    pub fn contains(&self, needle: &[u8]) -> bool {
+    pub(crate) fn contains(&self, needle: &[u8]) -> bool {
         let objects = self.objects.lock().unwrap();
         objects.values().any(|(bytes, _)| bytes.windows(needle.len()).any(|part| part == needle))
     }
 
     /// Changes the bytes of an object behind the back of those who use it.
-    pub fn alter(&self, name: &str, alter: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn alter(&self, name: &str, alter: impl FnOnce(&mut Vec<u8>)) {
         alter(&mut self.objects.lock().unwrap().get_mut(name).unwrap().0);
     }
 
-    pub fn bytes(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
         self.objects.lock().unwrap()[name].0.clone()
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{
     BlockId, BlockType, DocumentId, EmbeddingTargets, Error, ItemsPage, Limits, Location,
-    MissingEmbedding, MissingEmbeddings, Result,
+    MissingEmbedding, MissingEmbeddings, Paging, Result,
 };
 use leafbase_store::{DocumentQuery, PageCursor, StoredDocument};
 use leafbase_tree_ops::ReadTree;
@@ -81,7 +81,7 @@ impl Connection<Full> {
         let fingerprint = fingerprint(&request)?;
         let cursor = request.paging.cursor.as_deref();
         let cursor = cursor.map(|text| MissingCursor::read(fingerprint, text)).transpose()?;
-        let now = self.space.now();
+        let (now, model) = (self.space.now(), request.model);
         self.operation("missing_embeddings").read(|tree| {
             let path = |index| format!("folderIds[{index}]");
             let query = list::query(tree, &request.filter, now, &path)?;
@@ -92,7 +92,7 @@ impl Connection<Full> {
             let mut page = MissingPage {
                 tree,
                 texts: VisibleTexts::new(tree),
-                model: &request.model,
+                model: &model,
                 targets: request.targets,
                 limit: request.paging.limit.unwrap_or(Limits::MISSING_EMBEDDINGS),
                 found: Vec::new(),
@@ -241,7 +241,7 @@ fn existing(tree: &Tree<'_>, named: &[DocumentId]) -> Result<BTreeSet<DocumentId
 
 fn fingerprint(request: &MissingEmbeddings) -> Result<u64> {
     let mut request = request.clone();
-    request.paging = Default::default();
+    request.paging = Paging::default();
     let json = serde_json::to_vec(&request)
         .map_err(|error| Error::validation("cannot be written as JSON").with_source(error))?;
     Ok(fingerprint_of(&json))

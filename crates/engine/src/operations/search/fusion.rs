@@ -336,6 +336,8 @@ pub(super) const fn has_embedding(request: &SearchDocuments) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use leafbase_search::RankingStatistics;
+
     use super::*;
 
     fn curve(documents: u16, score: impl Fn(u16) -> f32) -> RankCurve {
@@ -386,7 +388,7 @@ mod tests {
             score: 0.1,
             document: DocumentId::of_root(BlockId::NIL),
         };
-        let position = RankPosition { last, statistics: Default::default() };
+        let position = RankPosition { last, statistics: RankingStatistics::default() };
         let total = super::super::cursor::SearchTotal::new(3, true);
         let cursor = SearchCursor { log_end: None, total, position, block: None, now: None };
         let text = write_ranks(cursor.write(9), Some(&ranks));
