@@ -123,10 +123,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             records::decode(key, value, schema::decode_indexed).map(drop)
         }
         COLLECTIONS => read_collection(key, value).map(drop),
-        ITEM_KEYS => {
-            keyspaces::parse_item_key(key).ok_or_else(damaged)?;
-            IndexBitmap::read(key, value).map(drop)
-        }
+        ITEM_KEYS => read_item_key(key, value),
         CHANGES => match ChangeParts::default().push(key, value)? {
             Some(body) => body.change().map(drop),
             None => Ok(()),
@@ -145,6 +142,11 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         EMBEDDING_DIGESTS => read_embedding_digest(key, value),
         _ => Err(Error::corrupted(keyspaces::RowName(key))),
     }
+}
+
+fn read_item_key(key: &[u8], value: &[u8]) -> Result<()> {
+    keyspaces::parse_item_key(key).ok_or_else(|| records::corrupt(key))?;
+    IndexBitmap::read(key, value).map(drop)
 }
 
 fn read_embedding_model(key: &[u8], value: &[u8]) -> Result<()> {

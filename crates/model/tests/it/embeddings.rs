@@ -70,7 +70,7 @@ fn requests_read_back() {
 #[test]
 fn requests_are_refused_at_their_paths() {
     refused::<MissingEmbeddings>(&[
-        (r#"{}"#, "model", "the field `model` is missing"),
+        ("{}", "model", "the field `model` is missing"),
         (r#"{"model":""}"#, "model", "expected the name of a model, without a NUL"),
     ]);
     for (request, path) in [

@@ -148,6 +148,7 @@ fn in_one_document() {
 fn what_they_give() {
     let found = SearchMatch {
         document_id: DocumentId::of_root(id(1)),
+        block_id: None,
         markdown: "the **night** train".into(),
         highlights: Some(6..11).into_iter().collect(),
         block_ids: vec![id(2)],
