@@ -152,10 +152,6 @@ const BEYOND: [(&str, &str, &str); 12] = [
         r#"{}"#,
         "include: a search needs a text in include, a pattern in regexps or an embedding",
     ),
-        "search",
-        r#"{}"#,
-        "include: a search needs a text in include, a pattern in regexps or an embedding",
-    ),
     (
         "insert_blocks",
         r#"{"blocks": [{"type": "text", "markdown": "a", "text": "b"}], "position": {}}"#,
