@@ -159,7 +159,7 @@ mod tests {
         }
 
         fn key(&mut self) -> Vec<u8> {
-            (0..self.below(3)).map(|_| self.below(4) as u8).collect()
+            (0..self.below(3)).map(|_| self.below(4).to_le_bytes()[0]).collect()
         }
 
         fn span(&mut self) -> KeySpan {

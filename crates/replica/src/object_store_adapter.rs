@@ -12,7 +12,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::store::{ObjectVersion, ReplicaStore, StoredObject, check_name};
 
 /// A store of the crate `object_store`, which must have conditional puts: its `InMemory`, S3 and
-/// what speaks its protocol with the headers `If-Match` and `If-None-Match`, Azure, Google.
+/// what speaks its protocol with the headers `If-Match` and `If-None-Match`, Azure, Google. The host
+/// chooses among them by the features of `object_store`, and makes the store.
 ///
 /// Requests run on a runtime of its own, one at a time, and block: an async host calls from a
 /// context where blocking is allowed.
@@ -55,21 +56,6 @@ impl ObjectStoreAdapter {
             Error::new(ErrorKind::Storage, "no runtime can be started").with_source(error)
         })?;
         Ok(Self { store, prefix, runtime: Mutex::new(runtime) })
-    }
-
-    /// A bucket of Amazon S3, or of another server with its protocol, as the variables `AWS_*` of
-    /// the environment say: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`,
-    /// `AWS_ENDPOINT`, `AWS_ALLOW_HTTP` and those of temporary credentials.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Validation`] if the variables do not describe a bucket; as [`Self::new`].
-    #[cfg(feature = "s3")]
-    pub fn s3_from_env(bucket: &str, prefix: &str) -> Result<Self> {
-        let builder = object_store::aws::AmazonS3Builder::from_env().with_bucket_name(bucket);
-        let store = builder
-            .build()
-            .map_err(|error| Error::validation(format!("bucket {bucket}: {error}")))?;
-        Self::new(Arc::new(store), prefix)
     }
 
     fn path(&self, name: &str) -> Result<Path> {

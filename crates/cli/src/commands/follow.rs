@@ -44,7 +44,7 @@ struct FollowReply {
 impl FollowCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         interrupt::listen();
-        let (store, mut seen) = (self.replica.store()?, None);
+        let (store, mut seen) = (self.replica.store(), None);
         loop {
             match self.round(context, &store) {
                 Ok(position) if seen == Some(position) => {}

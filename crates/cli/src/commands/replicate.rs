@@ -57,7 +57,7 @@ struct ShipmentReply {
 impl ReplicateCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         interrupt::listen();
-        let store = self.replica.store()?;
+        let store = self.replica.store();
         let scratch = tempfile::tempdir()
             .map_err(|error| CliError::system("the directory for snapshots", &error))?;
         let mut options = LeaderOptions::new(self.name(), scratch.path())

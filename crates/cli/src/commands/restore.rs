@@ -53,7 +53,7 @@ fn moment(text: &str) -> Result<RestorePoint, String> {
 
 impl RestoreCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
-        let store = self.replica.store()?;
+        let store = self.replica.store();
         let position = progress::while_running("restoring".to_owned(), || {
             restore(&*store, &self.path, self.at.unwrap_or_default())
         })?;

@@ -21,7 +21,7 @@ fn number(read: &dyn Read, key: &[u8]) -> u64 {
         found = u64::from_be_bytes(value.try_into().unwrap());
         Ok(())
     });
-    get.map(|_| found).unwrap_or(u64::MAX)
+    get.map_or(u64::MAX, |_| found)
 }
 
 /// Adds one to the counter, and an entry with `name`.
@@ -217,7 +217,7 @@ fn a_write_of_any_size_is_one_transaction() {
     let write = |refuse: bool| {
         store.write(WriteOptions::durability(Durability::Relaxed), &mut |rows| {
             for number in 0..600_u32 {
-                rows.put(&number.to_be_bytes(), &[7; 50_000])?;
+                rows.put(&number.to_be_bytes(), &vec![7; 50_000])?;
                 if number % 100 == 99 {
                     // What was sent already is read, overwritten and deleted like any other write.
                     assert!(rows.get(&(number - 99).to_be_bytes(), &mut |_| Ok(()))?);

@@ -1,4 +1,11 @@
-//! Tests over a PostgreSQL server of their own.
+//! Tests over a `PostgreSQL` server of their own.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "test helpers are not test functions"
+)]
 
 mod conformance;
 mod copies;

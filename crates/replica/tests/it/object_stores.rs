@@ -1,4 +1,4 @@
-//! Stores of the crate `object_store`: in memory, and over HTTP with the protocol of S3.
+//! Stores of the crate `object_store`.
 
 use std::sync::Arc;
 
@@ -82,33 +82,4 @@ fn stores_do_what_the_trait_says() {
 #[test]
 fn a_space_is_shipped_through_an_object_store() {
     ships(Arc::new(ObjectStoreAdapter::new(Arc::new(InMemory::new()), "spaces/notes").unwrap()));
-}
-
-/// Over HTTP, if `LEAFBASE_S3_ENDPOINT` names a server of the S3 protocol whose bucket `leafbase`
-/// exists, such as the `moto` server that `.ci/s3` starts.
-#[cfg(feature = "s3")]
-#[test]
-fn a_space_is_shipped_through_a_bucket() {
-    use object_store::aws::AmazonS3Builder;
-    let Ok(endpoint) = std::env::var("LEAFBASE_S3_ENDPOINT") else {
-        assert!(
-            std::env::var_os("LEAFBASE_REQUIRE_S3").is_none(),
-            "LEAFBASE_S3_ENDPOINT is not set"
-        );
-        eprintln!("skipped: LEAFBASE_S3_ENDPOINT names no server of the S3 protocol");
-        return;
-    };
-    let bucket = AmazonS3Builder::new()
-        .with_endpoint(endpoint)
-        .with_allow_http(true)
-        .with_region("us-east-1")
-        .with_access_key_id("test")
-        .with_secret_access_key("test")
-        .with_bucket_name("leafbase")
-        .build()
-        .unwrap();
-    let bucket = Arc::new(bucket);
-    let run = std::process::id();
-    conforms(&ObjectStoreAdapter::new(bucket.clone(), &format!("conformance-{run}")).unwrap());
-    ships(Arc::new(ObjectStoreAdapter::new(bucket, &format!("space-{run}")).unwrap()));
 }
