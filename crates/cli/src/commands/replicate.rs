@@ -16,8 +16,8 @@ const MIB: u64 = 1 << 20;
 
 /// Ship the changes of the space to a replica, until interrupted
 ///
-/// A replica is a directory, on another disk or a network drive, or a bucket. Whatever was shipped
-/// can be restored to any change or time (leafbase restore), and followed (leafbase follow).
+/// A replica is a directory, on another disk or a network drive. Whatever was shipped can be
+/// restored to any change or time (leafbase restore), and followed (leafbase follow).
 /// Between rounds the space is closed, so that other programs can write to it. Of several
 /// machines with the same space one ships: another one waits until its term has ended.
 #[derive(Debug, Args)]
