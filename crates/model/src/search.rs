@@ -26,8 +26,8 @@ pub struct SearchMatch {
     pub highlights: Vec<Range<usize>>,
     /// The blocks with matches, in reading order.
     pub block_ids: Vec<BlockId>,
-    /// The relevance score of the document. Comparable on the pages of one search, and there among documents that
-    /// have all terms, and among those that lack some.
+    /// The relevance score of the document. Comparable on the pages of one search, and there among
+    /// documents that have all terms, and among those that lack some.
     pub score: f64,
     /// The terms of the query that the document lacks, as they were written.
     pub missing_terms: Vec<String>,
@@ -141,8 +141,8 @@ pub struct ContextBlock {
 
 /// A block that matches a pattern.
 ///
-/// As JSON: `{"documentId", "blockId", "rev", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
-/// "content"}], "beforeBlocks", "afterBlocks"}`.
+/// As JSON: `{"documentId", "blockId", "rev", "markdown", "ranges": [{"start", "end"}],
+/// "pageBlockPath": [{"id", "content"}], "beforeBlocks", "afterBlocks"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]

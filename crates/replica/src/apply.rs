@@ -191,6 +191,9 @@ fn check_end(
     let snapshot = manifest.snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
     let end = manifest.end().map_or(0, ChangePosition::sequence);
     match moment {
+        // No rows lead to the snapshot that all is in: a purge redacted them before they were
+        // shipped.
+        RestorePoint::Newest if last.sequence() < end => Err(gap(last, end.saturating_add(1))),
         // The copy has what was never shipped.
         RestorePoint::Newest if last.sequence() > end.max(snapshot) => Err(other_history(last)),
         RestorePoint::Sequence(sequence) if last.sequence() < sequence && is_reached => {

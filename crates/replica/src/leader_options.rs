@@ -49,8 +49,8 @@ impl LeaderOptions {
         self
     }
 
-    /// How long after a [`Leader::ship`](crate::Leader::ship) no other process becomes the leader unasked. Which leader
-    /// writes does not depend on clocks. Default: 30 seconds.
+    /// How long after a [`Leader::ship`](crate::Leader::ship) no other process becomes the leader
+    /// unasked. Which leader writes does not depend on clocks. Default: 30 seconds.
     pub fn term(mut self, term: Duration) -> Self {
         self.term = term;
         self

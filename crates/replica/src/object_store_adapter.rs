@@ -12,8 +12,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::store::{ObjectVersion, ReplicaStore, StoredObject, check_name};
 
 /// A store of the crate `object_store`, which must have conditional puts: its `InMemory`, S3 and
-/// what speaks its protocol with the headers `If-Match` and `If-None-Match`, Azure, Google. The host
-/// chooses among them by the features of `object_store`, and makes the store.
+/// what speaks its protocol with the headers `If-Match` and `If-None-Match`, Azure, Google. The
+/// host chooses among them by the features of `object_store`, and makes the store.
 ///
 /// Requests run on a runtime of its own, one at a time, and block: an async host calls from a
 /// context where blocking is allowed.

@@ -60,7 +60,7 @@ fn across_documents() {
         (r#"{"include":"a","limit":0}"#, "limit", "expected a number of items, 1 or more, got 0"),
     ]);
     let error = read::<SearchDocuments>(r#"{"include":"a","limit":1001}"#).unwrap_err();
-    assert_eq!(error.to_string(), "limit: documents of a reply: at most 1000, got 1001");
+    assert_eq!(error.to_string(), "limit: results of a reply: at most 1000, got 1001");
     let (named, trash) = (words("a").within_documents(documents), BuiltInLocation::Trash);
     assert!(
         named.clone().at(trash).check().is_err() && named.within_folder(folder).check().is_err()

@@ -20,8 +20,8 @@ use crate::stems::stem_of;
 /// The factor of the score of two pairs of a run in a row, added to the score of each.
 const PAIRS_IN_A_ROW: f64 = 0.5;
 
-/// The factor of the score of two words in a row, added to the score of each. Tuned by the relevance
-/// benchmark (`benches/README.md`).
+/// The factor of the score of two words in a row, added to the score of each. Tuned by the
+/// relevance benchmark (`benches/README.md`).
 const WORDS_IN_A_ROW: f64 = 1.0;
 
 /// The factors of the scores of a word without its diacritics, and with them. Where these

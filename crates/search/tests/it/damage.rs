@@ -181,7 +181,7 @@ fn edited_metadata_is_not_opened() {
     let whole = files(&path);
     let meta = String::from_utf8(whole["meta.json"].clone()).unwrap();
     // The format, the fingerprint of the analysis, the sequence.
-    let (_, payload) = meta.split_once("leafbase-search-10 ").unwrap();
+    let (_, payload) = meta.split_once("leafbase-search-11 ").unwrap();
     let (fingerprint, rest) = payload.split_once(' ').unwrap();
     assert!(fingerprint.len() == 16 && rest.starts_with("4 "), "{payload}");
     let sequence = [4, 3].map(|sequence| format!("{fingerprint} {sequence} "));
@@ -190,7 +190,7 @@ fn edited_metadata_is_not_opened() {
         ("\"deletes\"", "\"deleted\""),
         (&sequence[0], &sequence[1]),
         (fingerprint, "0123456789abcdef"),
-        ("leafbase-search-10 ", "leafbase-search-11 "),
+        ("leafbase-search-11 ", "leafbase-search-12 "),
         ("\"payload\"", "\"pay_oad\""),
         ("\"max_doc\":20", "\"max_doc\":10"),
         ("\"max_doc\": 20", "\"max_doc\": 10"),

@@ -356,8 +356,8 @@ impl SpaceBuilder {
         self
     }
 
-    /// Whether the space follows another one, from which it is a copy: only [`Space::follow`] writes
-    /// to it then, and connections read. Default: no.
+    /// Whether the space follows another one, from which it is a copy: only [`Space::follow`]
+    /// writes to it then, and connections read. Default: no.
     pub fn follower(mut self, follower: bool) -> Self {
         self.is_follower = follower;
         self
@@ -559,7 +559,8 @@ impl SpaceBuilder {
 
     /// As [`Self::over`], with the search index in the directory `index` of this host, where it
     /// outlives the process: for a store that several hosts share. The index follows the change
-    /// log. Several handles of this host may share the directory, which is created if it is missing.
+    /// log. Several handles of this host may share the directory, which is created if it is
+    /// missing.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -150,7 +150,8 @@ impl<A: Unbatched> Connection<A> {
     ///
     /// # Errors
     /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request (at
-    ///   `weights` among others), at `cursor` for a cursor of another search or kind of connection, and on a scoped connection
+    ///   `weights` among others), at `cursor` for a cursor of another search or kind of connection,
+    ///   and on a scoped connection
     ///   at `location`, `folderIds` and the days of a [`crate::DocumentFilter`], which belong to
     ///   the full space.
     ///   At `embedding.vector` for another number of components than the vectors of the model have.
