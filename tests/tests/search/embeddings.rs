@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase::{
     BlockId, BlockPatch, Connection, DeleteBlocks, DeleteDocuments, DocumentId, EmbeddingDraft,
-    GetEmbeddings, MissingEmbeddings, MoveBlocks, Position, PurgeDocuments, PutEmbeddings,
-    QueryEmbedding, RemoveEmbeddings, SearchDocuments, SearchMatch, Space, Unbatched, UpdateBlocks,
+    ErrorKind, GetEmbeddings, Limits, MissingEmbeddings, MoveBlocks, Position, PurgeDocuments,
+    PutEmbeddings, QueryEmbedding, RemoveEmbeddings, SearchDocuments, SearchMatch, Space,
+    Unbatched, UpdateBlocks,
 };
 
 use crate::{Shelf, wrong};
@@ -364,6 +365,32 @@ fn what_is_missing_or_stale_is_listed_once() {
     assert_eq!(cursor, None);
     let error = notes.missing_embeddings(blocks.after("00")).unwrap_err();
     assert_eq!(wrong(&error), "VALIDATION cursor");
+}
+
+#[test]
+fn vectors_names_and_lists_are_bounded() {
+    let notes = Space::in_memory().unwrap().connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let put = |model: &str, dimensions: usize| {
+        let draft = EmbeddingDraft::new(trip, vec![1.0; dimensions]);
+        notes.put_embeddings(PutEmbeddings::new(model, [draft])).map(drop)
+    };
+    let (longest, widest) =
+        ("m".repeat(Limits::EMBEDDING_MODEL_BYTES), Limits::EMBEDDING_DIMENSIONS);
+    put(&longest, widest).unwrap();
+    notes.insert_markdown(&"a\n\n".repeat(Limits::MISSING_EMBEDDINGS + 1), trip).unwrap();
+    let list = |limit| notes.missing_embeddings(MissingEmbeddings::of_blocks("m").limit(limit));
+    let full = list(Limits::MISSING_EMBEDDINGS).unwrap();
+    assert_eq!(full.items.len(), Limits::MISSING_EMBEDDINGS);
+    assert!(full.next_cursor.is_some());
+    for (refused, path) in [
+        (put(&format!("{longest}m"), 1), "model"),
+        (put("m", widest + 1), "embeddings[0].vector"),
+        (list(Limits::MISSING_EMBEDDINGS + 1).map(drop), "limit"),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::LimitExceeded, path));
+    }
 }
 
 #[test]

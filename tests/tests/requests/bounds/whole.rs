@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Every limit, and the tests that send what is below, at and above it: the file below the
 /// workspace, and the function.
-const TESTS: [(&str, &[(&str, &str)]); 38] = [
+const TESTS: [(&str, &[(&str, &str)]); 43] = [
     (
         "page_nesting",
         &[
@@ -126,6 +126,11 @@ const TESTS: [(&str, &[(&str, &str)]); 38] = [
     ("SEARCH_RESULTS", &[("search/words.rs", "twenty_are_found_at_most_and_equal_ones_by_id")]),
     ("SEARCH_PAGE", &[("search/pages.rs", "pages_have_a_thousand_documents_at_most")]),
     ("SEARCH_TOTAL", &[("search/pages.rs", "totals_count_ten_thousand_documents")]),
+    ("SEARCH_WEIGHT", &[("search/weights.rs", "weights_are_validated_and_belong_to_a_cursor")]),
+    ("HALF_LIFE_DAYS", &[("search/weights.rs", "weights_are_validated_and_belong_to_a_cursor")]),
+    ("EMBEDDING_DIMENSIONS", &[("search/embeddings.rs", "vectors_names_and_lists_are_bounded")]),
+    ("EMBEDDING_MODEL_BYTES", &[("search/embeddings.rs", "vectors_names_and_lists_are_bounded")]),
+    ("MISSING_EMBEDDINGS", &[("search/embeddings.rs", "vectors_names_and_lists_are_bounded")]),
     ("PATTERNS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("PATTERN_BYTES", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("CONTEXT_BLOCKS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
