@@ -60,7 +60,7 @@ impl ObjectStoreAdapter {
 
     fn path(&self, name: &str) -> Result<Path> {
         check_name(name)?;
-        Ok(name.split('/').fold(self.prefix.clone(), |path, part| path.join(part)))
+        Ok(name.split('/').fold(self.prefix.clone(), Path::join))
     }
 
     fn wait<T>(&self, request: impl Future<Output = T>) -> T {

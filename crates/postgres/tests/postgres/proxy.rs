@@ -71,14 +71,14 @@ fn serve(mut client: UnixStream, server: &Path, cut: &AtomicU8) {
     let answers = (server.try_clone().unwrap(), client.try_clone().unwrap());
     let (mut from, mut to) = answers;
     let back = thread::spawn(move || {
-        let mut bytes = [0; 1 << 16];
+        let mut bytes = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
             // An error: the client is gone. The answers are read on, as far as they come.
             let _ = to.write_all(&bytes[..count]);
         }
         let _ = to.shutdown(Shutdown::Both);
     });
-    let mut bytes = [0; 1 << 16];
+    let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = client.read(&mut bytes) {
         let has_commit = bytes[..count].windows(COMMIT.len()).any(|part| part == COMMIT);
         match if has_commit { Cut::of(cut.swap(0, Ordering::SeqCst)) } else { Cut::Never } {

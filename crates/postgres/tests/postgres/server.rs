@@ -1,4 +1,4 @@
-//! A PostgreSQL server for the tests of this program, and its end.
+//! A `PostgreSQL` server for the tests of this program, and its end.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) struct Server {
 }
 
 /// The server, started by the first test that needs it. `None`, and a line on the terminal, if
-/// PostgreSQL is not installed.
+/// `PostgreSQL` is not installed.
 pub(crate) fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {

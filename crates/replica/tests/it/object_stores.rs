@@ -24,7 +24,7 @@ fn conforms(store: &dyn ReplicaStore) {
     let found = store.get("manifest").unwrap().unwrap();
     assert_eq!((found.bytes.as_slice(), &found.version), (&b"two"[..], &second));
     store.put("segments/b", b"").unwrap();
-    store.put("segments/a/000001", &[7; 100_000]).unwrap();
+    store.put("segments/a/000001", &vec![7; 100_000]).unwrap();
     store.put("segments/b", b"again").unwrap();
     assert_eq!(store.list("").unwrap(), ["manifest", "segments/a/000001", "segments/b"]);
     assert_eq!(store.list("segments/a/").unwrap(), ["segments/a/000001"]);
@@ -39,11 +39,11 @@ fn conforms(store: &dyn ReplicaStore) {
 }
 
 /// A leader, a follower that takes over, and a restore.
-fn ships(store: Arc<dyn ReplicaStore>) {
+fn ships(store: &Arc<dyn ReplicaStore>) {
     let directory = tempfile::tempdir().unwrap();
     let options = LeaderOptions::new("leader", directory.path().join("scratch"));
     let mut program = Program::new(50, true);
-    let mut leader = Leader::acquire(program.space(), store.clone(), options.clone()).unwrap();
+    let mut leader = Leader::acquire(program.space(), store.clone(), options).unwrap();
     let mut follower = Follower::open(directory.path().join("copy"), store.clone()).unwrap();
     for _ in 0..20 {
         program.step();
@@ -55,7 +55,7 @@ fn ships(store: Arc<dyn ReplicaStore>) {
         assert_same(&dump(&follower.connect()), &dump(&program.notes()), "the follower");
     }
     let path = directory.path().join("restored");
-    restore(&*store, &path, RestorePoint::Newest).unwrap();
+    restore(&**store, &path, RestorePoint::Newest).unwrap();
     let restored = Space::open(&path).unwrap();
     assert_same(&dump(&restored.connect()), &dump(&program.notes()), "restored");
     let (copy, mut new) = follower
@@ -81,5 +81,7 @@ fn stores_do_what_the_trait_says() {
 
 #[test]
 fn a_space_is_shipped_through_an_object_store() {
-    ships(Arc::new(ObjectStoreAdapter::new(Arc::new(InMemory::new()), "spaces/notes").unwrap()));
+    let store = ObjectStoreAdapter::new(Arc::new(InMemory::new()), "spaces/notes").unwrap();
+    let store: Arc<dyn ReplicaStore> = Arc::new(store);
+    ships(&store);
 }
