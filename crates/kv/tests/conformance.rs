@@ -1,4 +1,5 @@
 //! The stores pass the conformance suite, and deliberately broken stores fail it.
+#![allow(clippy::unwrap_used, reason = "test helpers are not test functions")]
 
 use std::ops::{Bound, ControlFlow};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -126,7 +127,7 @@ impl Store for WrongHandle {
                     Some(earlier) if reads % 8 == 7 => earlier.snapshot()?,
                     _ => self.store.snapshot()?,
                 };
-                if reads % 8 == 0 {
+                if reads.is_multiple_of(8) {
                     *earlier = Some(self.store.copy());
                 }
                 (snapshot, None)
@@ -143,7 +144,7 @@ impl Store for WrongHandle {
                 (snapshot, version)
             }
             WrongHandles::WritesOverAStaleState => {
-                if reads % 4 == 0 {
+                if reads.is_multiple_of(4) {
                     *earlier = Some(self.store.copy());
                 }
                 (self.store.snapshot()?, None)

@@ -507,7 +507,9 @@ impl NaiveScorer<'_> {
             }
         }
         if let Some(accented) = &clause.accented {
-            scores.values_mut().for_each(|score| *score *= 0.3);
+            for score in scores.values_mut() {
+                *score *= 0.3;
+            }
             for (number, more) in self.scores(&single(accented), [0.5, 1.0], true) {
                 scores.entry(number).and_modify(|score| *score += 1.7 * more);
             }

@@ -50,7 +50,7 @@ impl Weighed {
         (after, limit): (Option<&RankPosition>, usize),
     ) -> HitList {
         let boost = |one: &Attributes| Ok(factor(one.id.as_bytes()[0]));
-        let boost: Option<&dyn Fn(&Attributes) -> leafbase_model::Result<f64>> =
+        let boost: Option<leafbase_search::ScoreFactor<'_>> =
             if self.is_boosted { Some(&boost) } else { None };
         let options = RankingOptions { after, weights: self.weights, boost };
         view.search_ranked(terms, scope, options, limit).unwrap()
