@@ -1,5 +1,5 @@
-//! The conformance suite of several handles of one store: random programs on all of them, each reply
-//! compared with the states of one naive model.
+//! The conformance suite of several handles of one store: random programs on all of them, each
+//! reply compared with the states of one naive model.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -169,9 +169,9 @@ impl ProgramLog {
     }
 }
 
-/// A random program on each handle, all at the same time. Each write carries the next number, so the
-/// order of the writes is known afterwards: the model makes them in this order, and each reply has
-/// to be one of its states, at a moment between the call and its return. No handle goes back.
+/// A random program on each handle, all at the same time. Each write carries the next number, so
+/// the order of the writes is known afterwards: the model makes them in this order, and each reply
+/// has to be one of its states, at a moment between the call and its return. No handle goes back.
 fn concurrent_program(handles: &[Arc<dyn Store>], seed: u64) {
     let log = ProgramLog::default();
     thread::scope(|scope| {

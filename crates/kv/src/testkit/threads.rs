@@ -42,8 +42,8 @@ pub(super) fn readers_do_not_wait(store: &dyn Store) {
     }
 }
 
-/// Each write sets all counters to its number: a read of two numbers has seen half a write. `reader`
-/// may be another handle of the store.
+/// Each write sets all counters to its number: a read of two numbers has seen half a write.
+/// `reader` may be another handle of the store.
 pub(super) fn no_reader_sees_half_a_write(store: &dyn Store, reader: &dyn Store) {
     let returned = AtomicU64::new(0);
     let done = AtomicBool::new(false);

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use leafbase::{BlockKind, CommentSource, Connection, Edit, ListComments, bulk};
 
-/// Settings, folders, documents with their blocks and comments, schemas, files with their bytes, and
-/// the change log, as text. Two spaces with equal dumps are equal.
+/// Settings, folders, documents with their blocks and comments, schemas, files with their bytes,
+/// and the change log, as text. Two spaces with equal dumps are equal.
 pub(crate) fn dump(notes: &Connection) -> Vec<String> {
     let meta = notes.space().meta().unwrap();
     let mut found = vec![format!("{meta:?} at {:?}", notes.last_position().unwrap())];

@@ -94,8 +94,8 @@ fn leaders_and_followers_that_were_cut_off_go_on() {
     }
 }
 
-/// A segment that ends at any byte is an error with its name; what is whole is applied, and the rest
-/// once it is there.
+/// A segment that ends at any byte is an error with its name; what is whole is applied, and the
+/// rest once it is there.
 #[test]
 fn a_segment_cut_at_any_byte_is_applied_as_far_as_it_goes() {
     let directory = tempfile::tempdir().unwrap();

@@ -57,19 +57,19 @@ impl<A: Unbatched> Connection<A> {
     /// cursor that continues. Every write that returned before the call is searched.
     ///
     /// Documents with all words come first, in any block, in the title or in comments; then those
-    /// with most of them, by weight ([`SearchMatch::missing_terms`]). Rare words weigh more, and
-    /// words that most documents have weigh nothing next to others, so that a sentence or a
-    /// question is a query. Two words in a row count more where a document has them in a row.
-    /// With [`SearchDocuments::all_words`] all words are required, and with
+    /// with most of them, by weight ([`crate::SearchMatch::missing_terms`]). Rare words weigh more,
+    /// and words that most documents have weigh nothing next to others, so that a sentence or a
+    /// question is a query. Two words in a row count more where a document has them in a row. With
+    /// [`SearchDocuments::all_words`] all words are required, and with
     /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored, and
     /// words match their inflections ([`SpaceBuilder::languages`](crate::SpaceBuilder::languages)).
     /// The last word of a text matches as a prefix. Quotation marks make a phrase. A query without
     /// letters and digits matches nothing.
     ///
     /// A word of at least four letters that no document has is read as the words of documents that
-    /// are like it: an edit away, or two from eight letters on ([`SearchMatch::corrected`]). A
-    /// misspelt beginning of the last word is read as another one from five letters on. Phrases are
-    /// never corrected.
+    /// are like it: an edit away, or two from eight letters on ([`crate::SearchMatch::corrected`]).
+    /// A misspelt beginning of the last word is read as another one from five letters on. Phrases
+    /// are never corrected.
     ///
     /// In scripts without spaces each pair of adjacent characters counts, and pairs in a row count
     /// more. A document has such a run if it has half of its pairs.
@@ -90,9 +90,10 @@ impl<A: Unbatched> Connection<A> {
     /// ([`Connection::put_embeddings`](crate::Connection::put_embeddings)) are compared with that
     /// of the query, exactly, by the cosine of their angle; the nearest one of each document
     /// counts, be it of a block or of the document itself, stale or not
-    /// ([`SearchMatch::nearest`]). Without words they alone decide. Beside words, each document
-    /// that either finds is ranked by the sum of 1 / (60 + rank) over both results. Filters,
-    /// patterns and required or excluded terms hold for all. A model without vectors finds nothing.
+    /// ([`crate::SearchMatch::nearest`]). Without words they alone decide. Beside words, each
+    /// document that either finds is ranked by the sum of 1 / (60 + rank) over both results.
+    /// Filters, patterns and required or excluded terms hold for all. A model without vectors finds
+    /// nothing.
     ///
     /// Without a filter all documents but those in the trash are searched; the inbox never is.
     ///
