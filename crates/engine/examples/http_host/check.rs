@@ -147,6 +147,11 @@ const FULL: &[Step] = steps! {
     "POST /batch" r#"{"operations":[{"operation":"create_documents","documents":[{"title":"Porto"}]},{"operation":"insert_blocks","markdown":"tram","position":{"pageId":"$0.id"}}]}"# => 200
         ["/replies/1/items/0/markdown" "\"tram\""];
     "POST /batch" r#"{"operations":[],"expect":{"sequence":0}}"# => 409 ["/details/0/path" "\"expect.sequence\""];
+    // Vectors of a model.
+    "PUT /embeddings" r#"{"model":"m","embeddings":[{"id":"@trip","vector":[0.5,1.0]}]}"# => 200 [];
+    "GET /embeddings?model=m&ids=@trip" "" => 200 ["/items/0/id" "\"@trip\""];
+    "GET /embeddings/missing?model=m" "" => 200 [];
+    "DELETE /embeddings" r#"{"model":"m"}"# => 200 [];
     // Share links.
     "PUT /collections/@books/schema" "{" => 400 ["/code" "\"VALIDATION\""];
     "POST /links" r#"{"documentIds":["@trip"]}"# => 200 [] keep [ended "/link"];
