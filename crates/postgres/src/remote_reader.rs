@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{try_join, try_join_all};
 use leafbase_kv::{ReadHint, Visit};
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result, invariant};
 use tokio_postgres::{Client, Error as DriverError, Row};
 
 use crate::failure::{FailureKind, RequestFailure};
@@ -346,7 +346,14 @@ impl RemoteReader {
     ) -> Result<(Vec<SharedEntry>, Option<KeySpan>)> {
         let asked = *limit;
         let request = EntryRequest::Span { span: span.clone(), reverse, limit: asked };
-        let entries = self.request(std::slice::from_ref(&request))?.pop().unwrap_or_default();
+        let Some(entries) = self.request(std::slice::from_ref(&request))?.pop() else {
+            invariant!("one request has one reply")
+        };
+        invariant!(
+            entries.len() <= asked,
+            "{} entries where {asked} were asked for",
+            entries.len()
+        );
         let (covered, rest) = divide(span, reverse, asked, &entries);
         // Later pages are those of long scans, which are not repeated.
         if asked == FIRST_PAGE {

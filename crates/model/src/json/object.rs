@@ -42,6 +42,11 @@ impl Object {
         }
     }
 
+    /// Removes and reads a field with a default.
+    pub(crate) fn or_default<T: DeserializeOwned + Default>(&mut self, name: &str) -> Result<T> {
+        self.optional(name).map(Option::unwrap_or_default)
+    }
+
     pub(crate) fn required<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
         self.optional(name)?.ok_or_else(|| missing_field(name))
     }
@@ -55,6 +60,11 @@ impl Object {
             None | Some(Value::Null) => Ok(None),
             Some(value) => reader::at(name, || read_one_or_many(value)).map(Some),
         }
+    }
+
+    /// Removes and reads a field with any number of values; none if absent.
+    pub(crate) fn any_number<T: DeserializeOwned>(&mut self, name: &str) -> Result<Vec<T>> {
+        self.one_or_many(name).map(Option::unwrap_or_default)
     }
 
     /// Removes an array of raw values; empty if absent.

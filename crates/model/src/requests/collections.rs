@@ -450,7 +450,7 @@ impl GetItems {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let collection_id = object.required("collectionId")?;
-        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        let MaxDepth(max_depth) = object.or_default("maxDepth")?;
         let paging = Paging::take(&mut object)?;
         object.finish()?;
         Ok(Self { collection_id, max_depth, paging })
@@ -468,7 +468,7 @@ impl ItemDraft {
             return Err(Error::validation(message).at("contentPreview"));
         }
         let properties = object.object("properties")?;
-        let content = object.optional("content")?.unwrap_or_default();
+        let content = object.or_default("content")?;
         // The title stands under a key of the schema: unknown fields are checked by the operation.
         Ok(Self { fields: object.rest(), properties, content })
     }

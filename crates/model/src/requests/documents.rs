@@ -93,7 +93,7 @@ impl DocumentFilter {
             return Err(Error::validation(format!("{folders} cannot be combined with location"))
                 .at(folders));
         }
-        let tags = object.one_or_many("tags")?.unwrap_or_default();
+        let tags = object.any_number("tags")?;
         Ok(Self { location, folders: named, created, modified, daily_note, tags })
     }
 
@@ -245,9 +245,9 @@ impl ListDocuments {
         let mut object = Object::new(value)?;
         let read = Self {
             filter: DocumentFilter::take(&mut object, "folderId")?,
-            metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
+            metadata: object.or_default("fetchMetadata")?,
             order: object.optional("orderBy")?,
-            descending: object.optional("descending")?.unwrap_or_default(),
+            descending: object.or_default("descending")?,
             paging: Paging::take(&mut object)?,
         };
         object.finish()?;

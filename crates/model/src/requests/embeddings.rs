@@ -347,7 +347,7 @@ impl MissingEmbeddings {
         let mut object = Object::new(value)?;
         let read = Self {
             model: object.required("model")?,
-            targets: object.optional("targets")?.unwrap_or_default(),
+            targets: object.or_default("targets")?,
             document_ids: object.one_or_many("documentIds")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
             paging: Paging::take(&mut object)?,

@@ -195,7 +195,7 @@ impl ResolveEmbeds {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let id = object.required("id")?;
-        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        let MaxDepth(max_depth) = object.or_default("maxDepth")?;
         object.finish()?;
         Ok(Self { id, max_depth })
     }

@@ -399,8 +399,8 @@ impl QueryItems {
         let mut object = Object::new(value)?;
         let collection_id = object.required("collectionId")?;
         let filter = object.optional("filter")?;
-        let sort = object.one_or_many("sort")?.unwrap_or_default();
-        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        let sort = object.any_number("sort")?;
+        let MaxDepth(max_depth) = object.or_default("maxDepth")?;
         let paging = Paging::take(&mut object)?;
         object.finish()?;
         Ok(Self { collection_id, filter, sort, max_depth, paging })

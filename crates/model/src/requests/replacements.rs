@@ -153,13 +153,13 @@ impl ReplaceText {
         };
         let read = Self {
             replacement: object.required("replacement")?,
-            block_ids: object.one_or_many("blockIds")?.unwrap_or_default(),
+            block_ids: object.any_number("blockIds")?,
             document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
-            case_sensitive: object.optional("caseSensitive")?.unwrap_or_default(),
-            keep_case: object.optional("keepCase")?.unwrap_or_default(),
-            dry_run: object.optional("dryRun")?.unwrap_or_default(),
+            case_sensitive: object.or_default("caseSensitive")?,
+            keep_case: object.or_default("keepCase")?,
+            dry_run: object.or_default("dryRun")?,
             ..Self::new(find, String::new())
         };
         object.finish()?;

@@ -264,18 +264,18 @@ impl SearchDocuments {
         let mut object = Object::new(value)?;
         take_query_weights(&mut object)?;
         let read = Self {
-            include: object.one_or_many("include")?.unwrap_or_default(),
-            term_mode: object.optional("termMode")?.unwrap_or_default(),
-            title: object.one_or_many("title")?.unwrap_or_default(),
-            exclude: object.one_or_many("exclude")?.unwrap_or_default(),
-            regexps: object.one_or_many("regexps")?.unwrap_or_default(),
+            include: object.any_number("include")?,
+            term_mode: object.or_default("termMode")?,
+            title: object.any_number("title")?,
+            exclude: object.any_number("exclude")?,
+            regexps: object.any_number("regexps")?,
             document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
-            weights: object.optional("weights")?.unwrap_or_default(),
-            group: object.optional("group")?.unwrap_or_default(),
+            weights: object.or_default("weights")?,
+            group: object.or_default("group")?,
             embedding: object.optional("embedding")?,
-            metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
+            metadata: object.or_default("fetchMetadata")?,
             paging: Paging::take(&mut object)?,
         };
         object.finish()?;
@@ -493,8 +493,8 @@ impl SearchBlocks {
             document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
-            patterns: object.one_or_many("pattern")?.unwrap_or_default(),
-            case_sensitive: object.optional("caseSensitive")?.unwrap_or_default(),
+            patterns: object.any_number("pattern")?,
+            case_sensitive: object.or_default("caseSensitive")?,
             before: object.optional("beforeBlockCount")?.unwrap_or(Self::CONTEXT),
             after: object.optional("afterBlockCount")?.unwrap_or(Self::CONTEXT),
             paging: Paging::take(&mut object)?,

@@ -56,7 +56,7 @@ impl ListTags {
 
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let prefix = object.optional("prefix")?.unwrap_or_default();
+        let prefix = object.or_default("prefix")?;
         let paging = Paging::take(&mut object)?;
         object.finish()?;
         Ok(Self { prefix, paging })

@@ -211,6 +211,7 @@ impl MirrorRun<'_, '_, '_> {
         }
         let mut attachments = Vec::new();
         for upload in shown {
+            // A file of the space that was not written is told in the report.
             let Some(path) = self.uploads.get(&upload).cloned() else { continue };
             let Some(stat) = self.files.stat(&path).cloned() else { continue };
             let file = FileVersion::new(&stat, self.files.hash(&path)?);

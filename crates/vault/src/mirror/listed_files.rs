@@ -2,7 +2,7 @@
 //! each that was read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Read;
+use std::io::{self, Read};
 
 use leafbase::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::Xxh3;
@@ -122,7 +122,11 @@ impl<'f> ListedFiles<'f> {
             if read == 0 {
                 break;
             }
-            hasher.update(buffer.get(..read).unwrap_or_default());
+            // Every reader of the standard library keeps to its buffer; one of a host may not.
+            let Some(bytes) = buffer.get(..read) else {
+                return Err(failed(io::Error::other("more bytes were read than asked for")));
+            };
+            hasher.update(bytes);
         }
         let found = hex(&hasher);
         drop(reader);

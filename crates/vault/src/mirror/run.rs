@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use leafbase::bulk::{self, DocumentFactory};
+use leafbase::bulk::{self, DocumentFactory, invariant};
 use leafbase::{
     AssetId, Connection, DeleteDocuments, Destination, DocumentId, Error, ErrorKind, Location,
     MoveDocuments, Progress, RestoreDailyNotes, Result,
@@ -326,7 +326,9 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             }
             let row = bulk::read(self.notes, |view| view.document(*document))?;
             self.changes.extend(row.map(|row| (*document, row.last_change)));
-            let path = self.paths.get(document).cloned().unwrap_or_default();
+            let Some(path) = self.paths.get(document).cloned() else {
+                invariant!("a document that returns or is renamed has a file, {document} has none")
+            };
             self.report.add(MirrorChangeKind::Restored, &path, None);
         }
         Ok(())
@@ -341,7 +343,9 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             if self.is_stopped() {
                 return Ok(());
             }
-            let path = self.paths.get(document).cloned().unwrap_or_default();
+            let Some(path) = self.paths.get(document).cloned() else {
+                invariant!("a document that returns or is renamed has a file, {document} has none")
+            };
             let row = bulk::read(self.notes, |view| view.document(*document))?;
             if !plan.is_pending(*document) {
                 self.settled.insert(*document);

@@ -34,14 +34,12 @@ pub(super) fn matched(old: &[OutlineBlock], new: &[OutlineBlock]) -> Vec<Option<
     // What both begin and end with is most of a page that was edited.
     let is_same = |(old, new): &(&OutlineBlock, &OutlineBlock)| old.data == new.data;
     let start = old.iter().zip(new).take_while(is_same).count();
-    let (old_rest, new_rest) =
-        (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
+    let (_, old_rest) = old.split_at(start);
+    let (_, new_rest) = new.split_at(start);
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(is_same).count();
-    let middle = |rest: &'_ [OutlineBlock]| rest.len() - end;
-    let mut matching = Matching::new(
-        old_rest.get(..middle(old_rest)).unwrap_or_default(),
-        new_rest.get(..middle(new_rest)).unwrap_or_default(),
-    );
+    let (old_middle, _) = old_rest.split_at(old_rest.len() - end);
+    let (new_middle, _) = new_rest.split_at(new_rest.len() - end);
+    let mut matching = Matching::new(old_middle, new_middle);
     matching.match_unique();
     matching.match_between();
     matching.match_repeated();

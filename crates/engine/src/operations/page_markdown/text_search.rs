@@ -125,7 +125,7 @@ fn heading_level(data: &BlockData) -> Option<u8> {
 /// The error of a text that is not in the page, or there more than once.
 fn not_one(page: &str, text: &str, places: &[usize]) -> Error {
     let line = |at: &usize| {
-        let before = page.get(..*at).unwrap_or_default();
+        let (before, _) = page.split_at(*at);
         before.matches('\n').count() + 1
     };
     let mut lines: Vec<_> = places.iter().map(line).collect();

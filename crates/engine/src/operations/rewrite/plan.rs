@@ -96,7 +96,7 @@ impl RewritePlan<'_> {
             } else if self.present.get(*block).is_some() {
                 self.move_to(*block, to)?;
             } else {
-                let new = children.get(index..).unwrap_or_default();
+                let (_, new) = children.split_at(index);
                 let new = new.iter().take_while(|it| self.present.get(**it).is_none());
                 self.insert(&new.copied().collect::<Vec<_>>(), to)?;
             }

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
-    Paging, Result, Task, TaskInfo, TaskScope, Timestamp,
+    Paging, Result, Task, TaskInfo, TaskScope, Timestamp, invariant,
 };
 use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
 
@@ -126,7 +126,9 @@ impl TaskList<'_> {
             None => 0,
         };
         let end = start.saturating_add(self.limit()).min(all.len());
-        let listed = all.get(start..end).unwrap_or_default();
+        let Some(listed) = all.get(start..end) else {
+            invariant!("a page of tasks begins within the list: {start}..{end} of {}", all.len())
+        };
         let location = destinations::location(self.documents.record(self.tree, document)?);
         let blocks = self.reader.task_blocks(document, listed)?.into_iter();
         let task = |block: BlockRecord| {
