@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Call, Reply};
 use super::dice::Dice;
-use super::hidden::WORDS;
+use super::hidden::{HIDDEN_MODEL, SEEN_MODEL, VECTORS, WORDS};
 
 /// IDs of what the caller must not notice, of both worlds.
 #[derive(Clone, Debug, Default)]
@@ -1242,6 +1242,22 @@ impl Asking<'_> {
                 body["group"] = json!("block");
             }
             _ => {}
+        }
+        if self.dice.once_in(3) {
+            // A model that hidden vectors have alone, and numbers of components of both.
+            let model = *self.dice.pick(&[SEEN_MODEL, SEEN_MODEL, SEEN_MODEL, HIDDEN_MODEL]);
+            let vector = match self.dice.below(8) {
+                0 => json!([0.5, 1, 0]),
+                _ => json!(self.dice.pick(&VECTORS)),
+            };
+            body["embedding"] = json!({"model": model, "vector": vector});
+            if self.flag() {
+                // Nothing but the vector.
+                let fields = body.as_object_mut().unwrap();
+                for name in ["include", "regexps", "termMode"] {
+                    fields.remove(name);
+                }
+            }
         }
         match self.dice.below(8) {
             0 | 1 => body["documentIds"] = json!(self.ids(Kind::Document)),

@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use leafbase::{
     BlockId, BlockPatch, Connection, CreateFromTemplate, DayRef, DeleteBlocks, DeleteDocuments,
-    DeleteFolders, Destination, DocumentId, FolderId, MoveBlocks, MoveDocuments, Position,
-    PurgeDocuments, Schema, UploadFile,
+    DeleteFolders, Destination, DocumentId, EmbeddingDraft, FolderId, MoveBlocks, MoveDocuments,
+    Position, PurgeDocuments, PutEmbeddings, RemoveEmbeddings, Schema, UploadFile,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,6 +18,13 @@ pub const CANARY: &str = "zqcanary";
 pub const AUTHOR: &str = "zqcanary author";
 /// Words that are in hidden texts and in those of the scope.
 pub const WORDS: [&str; 7] = ["amber", "birch", "cedar", "delta", "water", "#amber", "#Birch/elm"];
+
+/// The model that vectors of the scope and hidden ones have in common.
+pub const SEEN_MODEL: &str = "m";
+/// A model of hidden vectors alone, which have one component more.
+pub const HIDDEN_MODEL: &str = "zqcanary model";
+/// The vectors of [`SEEN_MODEL`].
+pub const VECTORS: [[f32; 2]; 4] = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-1.0, 0.5]];
 
 /// What the hidden edits of a world know of it.
 #[derive(Clone)]
@@ -90,6 +97,9 @@ impl Hidden {
             self.add_items(notes, &mut dice, &[]);
         }
         self.make_trashed(notes, &mut dice);
+        for _ in 0..dice.below(3) {
+            self.embed(notes, &mut dice);
+        }
         self.dice = dice;
     }
 
@@ -264,7 +274,7 @@ impl Hidden {
     ) -> String {
         let of_schema = |collection: &BlockId| notes.document_of(*collection).is_ok();
         let seen: Vec<BlockId> = collections.iter().copied().filter(of_schema).collect();
-        match dice.below(24) {
+        match dice.below(26) {
             0 => self.make_document(notes, dice),
             1..=3 => match dice.any(&self.documents).copied() {
                 Some(home) => self.insert(notes, dice, home.root(), &seen),
@@ -285,8 +295,29 @@ impl Hidden {
             20 => self.undo(notes),
             21 => self.templates(notes, dice),
             22 => self.delete_collection(notes, dice),
+            23 | 24 => self.embed(notes, dice),
             _ => self.delete_document(notes, dice),
         }
+    }
+
+    /// Gives a hidden block or document a vector, or takes all vectors of the hidden model away.
+    fn embed(&self, notes: &Connection, dice: &mut Dice) -> String {
+        if dice.once_in(6) {
+            return told(
+                "remove the vectors of",
+                HIDDEN_MODEL,
+                notes.remove_embeddings(RemoveEmbeddings::all(HIDDEN_MODEL)),
+            );
+        }
+        let documents = self.documents.iter().map(|document| document.root());
+        let targets: Vec<BlockId> = self.blocks.iter().copied().chain(documents).collect();
+        let Some(target) = dice.any(&targets).copied() else { return String::new() };
+        let (model, vector) = match dice.below(3) {
+            0 => (HIDDEN_MODEL, vec![0.5, 1.0, -0.5]),
+            _ => (SEEN_MODEL, dice.pick(&VECTORS).to_vec()),
+        };
+        let drafts = [EmbeddingDraft::new(target, vector)];
+        told("embed", target, notes.put_embeddings(PutEmbeddings::new(model, drafts)))
     }
 
     /// A document with something in it, for a page of the scope.

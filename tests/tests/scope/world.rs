@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, Destination, DocumentId, FolderId, Limits, MoveBlocks,
-    MoveDocuments, Position, RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder,
-    UploadFile, json,
+    BlockId, Connection, DeleteDocuments, Destination, DocumentId, EmbeddingDraft, Fetch, FolderId,
+    Limits, MoveBlocks, MoveDocuments, Position, PutEmbeddings, RestoreDailyNotes, Scope, Scoped,
+    SearchIndexing, Space, SpaceBuilder, UploadFile, json,
 };
 use leafbase_store::kv::MemoryStore;
 use serde_json::{Value, json};
 
 use super::dice::Dice;
-use super::hidden::Hidden;
+use super::hidden::{Hidden, SEEN_MODEL, VECTORS};
 use super::present::{Present, Writer};
 
 /// How many documents both worlds have in common.
@@ -177,6 +177,7 @@ impl World {
             host.add_comments(read(&remark)).unwrap();
             host.upload_file(UploadFile::new(*document).named("map.txt"), &b"a map"[..]).unwrap();
         }
+        self.embed(&host);
         if self.kind == ScopeKind::Folder {
             let folder = host.create_folder("Shared", None).unwrap().id;
             let inner = host.create_folder("Inner", Some(folder)).unwrap().id;
@@ -185,6 +186,21 @@ impl World {
                 host.move_documents(MoveDocuments::new([*document], folder)).unwrap();
             }
             self.folder = Some(folder);
+        }
+    }
+
+    /// Vectors of what both worlds have in common; some blocks and one document have none.
+    fn embed(&self, host: &Connection) {
+        let targets = self.documents.iter().enumerate().flat_map(|(number, document)| {
+            let page = host.fetch(Fetch::new(document.root()).depth(1)).unwrap();
+            let blocks = page.walk().filter(|(depth, _)| *depth == 1).step_by(2);
+            let blocks: Vec<_> = blocks.map(|(_, block)| block.id).collect();
+            blocks.into_iter().chain((number > 0).then_some(document.root()))
+        });
+        let draft = |(number, target)| EmbeddingDraft::new(target, VECTORS[number % VECTORS.len()]);
+        let drafts: Vec<_> = targets.enumerate().map(draft).collect();
+        for drafts in drafts.chunks(limits().blocks_per_request) {
+            host.put_embeddings(PutEmbeddings::new(SEEN_MODEL, drafts.to_vec())).unwrap();
         }
     }
 
