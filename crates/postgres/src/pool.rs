@@ -96,8 +96,10 @@ impl SessionPool {
         }
         if idle.is_none() {
             sessions.open += 1;
+            debug_assert!(sessions.open <= limit, "{} sessions of {limit}", sessions.open);
         }
         drop(sessions);
+        // A lease before it connects: if that fails, dropping it returns the place.
         let mut lease = Lease { pool: Arc::clone(self), session: idle, is_open: false };
         if lease.session.is_none() {
             lease.session = Some(self.connect().map_err(|error| self.failure(&error))?);
@@ -142,6 +144,7 @@ impl SessionPool {
     pub(crate) fn close_idle(&self) {
         let mut sessions = self.sessions();
         let idle = mem::take(&mut sessions.idle);
+        debug_assert!(sessions.open >= idle.len(), "idle sessions are counted as open");
         sessions.open = sessions.open.saturating_sub(idle.len());
         drop(sessions);
         self.returned.notify_all();
@@ -154,7 +157,10 @@ impl SessionPool {
         });
         match kept {
             Some(session) => sessions.idle.push(session),
-            None => sessions.open = sessions.open.saturating_sub(1),
+            None => {
+                debug_assert!(sessions.open > 0, "a lease was counted as open");
+                sessions.open = sessions.open.saturating_sub(1);
+            }
         }
         drop(sessions);
         self.returned.notify_one();

@@ -246,6 +246,7 @@ impl<'a> SpaceTransaction<'a> {
         invariant!(self.cross_move.is_none(), "a move to another document is finished first");
         // Runs first: merging them stages locations.
         self.runs.flush(self.rows, &mut self.locations)?;
+        // Cached runs are as they were before this flush.
         self.cache.evict_runs();
         self.locations.flush(self.rows, &mut self.cache)?;
         self.documents.flush(self.rows, &mut self.cache)?;

@@ -286,6 +286,8 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         // Their files are still equal to the version of the base.
         let left = plan.left.iter().filter_map(|(id, comparison)| Some((*id, comparison.base?)));
         self.changes.extend(left);
+        // Files are read before any is written, so that no document overwrites an edit of its file,
+        // and links are written with the names that documents have by then.
         self.restore(plan)?;
         self.rename_documents(plan, &mut directories)?;
         self.read_files(plan, &directories)?;
