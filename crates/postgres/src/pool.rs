@@ -81,6 +81,7 @@ impl SessionPool {
     /// An idle session, or a new one. Waits while the maximum is in use.
     pub(crate) fn lease(self: &Arc<Self>) -> Result<Lease, RequestFailure> {
         let sessions = self.sessions();
+        // With a limit of none each call would wait for its timeout.
         let limit = self.options.max_connections.max(1);
         let is_full =
             |sessions: &mut PooledSessions| sessions.idle.is_empty() && sessions.open >= limit;

@@ -273,6 +273,7 @@ impl RemoteReader {
                     }
                     if let Some(cached) = cache.scan(&span, range.reverse) {
                         match cached.rest {
+                            // The entries before the rest are cached already.
                             Some(rest) if cached.entries.len() < limit => span = rest,
                             _ => continue,
                         }

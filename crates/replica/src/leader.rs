@@ -292,6 +292,12 @@ impl Leader {
             // `None` would make the caller read the same rows again, without an end.
             invariant!("a segment has rows")
         };
+        // Otherwise the caller would ship the same rows without an end.
+        invariant!(
+            last.position().sequence() > self.position().sequence(),
+            "rows up to {} follow what is shipped",
+            last.position().sequence()
+        );
         let segment = SegmentEntry {
             first: first.change().first_sequence,
             last: last.position(),

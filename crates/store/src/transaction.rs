@@ -285,6 +285,11 @@ impl<'a> SpaceTransaction<'a> {
     /// Writes the totals after the change in progress.
     fn put_totals(&mut self) -> Result<()> {
         let sequence = self.documents.sequence();
+        invariant!(
+            sequence > self.totals.sequence,
+            "change {sequence} follows change {}",
+            self.totals.sequence
+        );
         let mut totals = SpaceTotals { sequence, ..self.totals };
         if self.edits.iter().any(|edit| matches!(edit, Edit::EraseDocument { .. })) {
             totals.last_erasure = sequence;

@@ -178,6 +178,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         for other in std::mem::take(&mut base.others).into_values().chain([mirrored]) {
             let mut equal = 0;
             for known in other.values().map(|base| &base.file) {
+                // By content: a folder that was copied has other times.
                 let stat = self.files.notes.get(&known.path);
                 if stat.is_some_and(|stat| stat.size == known.size)
                     && self.files.hash(&known.path)? == known.hash
