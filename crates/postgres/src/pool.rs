@@ -156,12 +156,11 @@ impl SessionPool {
         let kept = session.filter(|session| {
             session.link.is_open() && sessions.idle.len() < self.options.max_idle
         });
-        match kept {
-            Some(session) => sessions.idle.push(session),
-            None => {
-                debug_assert!(sessions.open > 0, "a lease was counted as open");
-                sessions.open = sessions.open.saturating_sub(1);
-            }
+        if let Some(session) = kept {
+            sessions.idle.push(session);
+        } else {
+            debug_assert!(sessions.open > 0, "a lease was counted as open");
+            sessions.open = sessions.open.saturating_sub(1);
         }
         drop(sessions);
         self.returned.notify_one();

@@ -215,15 +215,14 @@ impl Read for PostgresTransaction {
         let stored: Vec<&[u8]> = keys.iter().filter(is_stored).copied().collect();
         let mut values = self.reader.get_all(&stored)?.into_iter();
         for (index, key) in keys.iter().enumerate() {
-            match self.overlay.get(key) {
-                Some(written) => visit(index, written.value())?,
-                None => {
-                    let Some(value) = values.next() else {
-                        invariant!("a key that is not written over has an answer")
-                    };
-                    visit(index, value.as_deref())?;
-                }
+            if let Some(written) = self.overlay.get(key) {
+                visit(index, written.value())?;
+                continue;
             }
+            let Some(value) = values.next() else {
+                invariant!("a key that is not written over has an answer")
+            };
+            visit(index, value.as_deref())?;
         }
         Ok(())
     }
