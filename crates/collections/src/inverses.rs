@@ -60,6 +60,8 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
         let places =
             stays.iter().enumerate().filter(|(_, stays)| **stays).map(|(place, _)| place).collect();
         let mut stays = stays.into_iter();
+        debug_assert_eq!(stays.len(), schema.properties.len(), "each property stays or not");
+
         schema.properties.retain(|_| stays.next().unwrap_or(true));
         places
     }

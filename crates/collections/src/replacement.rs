@@ -128,6 +128,7 @@ fn assign_new_keys(
     if schema.content.key != old.content.key {
         schema.content.key = new_key(collection, std::mem::take(&mut schema.content.key))?;
     }
+    // From the keys that the draft has to those that are stored.
     let mut given = BTreeMap::new();
     for property in
         schema.properties.iter_mut().filter(|property| old.property(&property.key).is_none())

@@ -152,6 +152,11 @@ impl PlainText {
 
     fn push_same(&mut self, inline: &str, range: Range<usize>) {
         let text = slice::within(inline, range.clone());
+        // Offsets are found by bisection in both directions.
+        debug_assert!(
+            self.parts.last().is_none_or(|last| last.inline.start <= range.start),
+            "parts are in the order of the markdown as well"
+        );
         if !text.is_empty() {
             self.parts.push(PlainPart { start: self.text.len(), inline: range, is_same: true });
             self.text.push_str(text);
@@ -159,6 +164,11 @@ impl PlainText {
     }
 
     fn push_other(&mut self, text: &str, inline: Range<usize>) {
+        debug_assert!(
+            self.parts.last().is_none_or(|last| last.inline.start <= inline.start),
+            "parts are in the order of the markdown as well"
+        );
+        // A part without a place in the markdown has no offset to map to.
         if !text.is_empty() && !inline.is_empty() {
             self.parts.push(PlainPart { start: self.text.len(), inline, is_same: false });
             self.text.push_str(text);

@@ -329,6 +329,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         let (Some(blocks), true) = (self.out.pop(), self.out.is_empty()) else {
             invariant!("only the document is open after all containers are closed");
         };
+        debug_assert_eq!(self.spans.len(), 1, "the document has one list of spans");
         let spans = self.spans.pop().unwrap_or_default();
         Ok(ParsedMarkdown { blocks, warnings: self.warnings, file: None, spans })
     }

@@ -184,6 +184,10 @@ impl<'b, B: Rendered> Writer<'b, B> {
             };
             // The marks of a heading precede its content.
             let is_mark = |byte: &&u8| shape == BlockShape::Heading && **byte == b'#';
+            debug_assert!(
+                content <= bytes.len(),
+                "the content of a block follows what was written"
+            );
             let own = bytes.get(content..).unwrap_or_default();
             let marks = own.iter().take_while(is_mark).count();
             let space = usize::from(marks > 0 && own.get(marks) == Some(&b' '));

@@ -73,6 +73,7 @@ pub(crate) fn tag_behind(behind: &str) -> Option<Tag<'_>> {
     };
     let attributes = after.get(..inner)?;
     let length = 1 + behind.len() - after.len() + inner + 1;
+    debug_assert!(length <= behind.len() + 1, "a tag of {length} bytes ends within {behind:?}");
     (!closing || trim_start(attributes).is_empty()).then_some(Tag {
         element: *element,
         closing,

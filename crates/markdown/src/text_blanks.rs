@@ -41,6 +41,9 @@ impl Blanks {
             }
             at += 1;
         }
+        // Both are searched by bisection.
+        debug_assert!(backslashes.is_sorted(), "backslashes are found in the order of the text");
+        debug_assert!(forms.is_sorted_by_key(|form| form.end), "forms do not overlap");
         Self { forms, backslashes }
     }
 
@@ -171,6 +174,7 @@ impl<'t> BreakScanner<'t> {
         for index in 0..=self.breaks.len() {
             let next = self.breaks.get(index).copied();
             let end = next.map_or(self.text.len(), |next| next.first.start);
+            debug_assert!(start <= end, "line breaks follow each other, {start} and {end} overlap");
             let is_blank = is_blank_between(self.text, start, end);
             if let Some(above) = index.checked_sub(1).and_then(|above| self.breaks.get(above)) {
                 let above = *above;

@@ -203,6 +203,7 @@ fn closing_hash(text: &str) -> Option<CharForm> {
     let run = text.trim_end_matches('#').len();
     let behind = slice::before(text, run);
     let form = if crate::escape::ends_escaping(behind) {
+        // The backslash is before the run, so the run is not at the start.
         CharForm::at(text, run - 1).filter(|form| form.end <= text.len())
     } else if behind.ends_with("35;") {
         let start = behind.rfind('&')?;

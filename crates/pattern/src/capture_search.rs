@@ -59,6 +59,7 @@ impl<'s> CaptureSearch<'s> {
             };
             budget.consume(1)?;
             let state = address as usize * width + (at - found.start);
+            debug_assert!(state < states, "state {state} of {states} has a bit");
             let Some(word) = visited.get_mut(state / 64) else { continue };
             let bit = 1 << (state % 64);
             if std::mem::replace(word, *word | bit) & bit != 0 {

@@ -173,6 +173,7 @@ impl PostgresDatabase {
                     .map(drop)
                 })
             });
+            // After a failed statement the server is still within the transaction.
             lease.set_open(removed.is_err());
             removed.map_err(|error| pool.failure(&error))
         });

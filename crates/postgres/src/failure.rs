@@ -83,6 +83,7 @@ fn is_loss(code: &SqlState) -> bool {
         SqlState::IDLE_SESSION_TIMEOUT,
         SqlState::TOO_MANY_CONNECTIONS,
     ];
+    // Class 08 has the exceptions of connections.
     code.code().starts_with("08") || ENDED.contains(code)
 }
 

@@ -61,6 +61,7 @@ fn wait(mut session: Session, signal: &Weak<CommitSignal>) {
         if is_due {
             signal.give();
         }
+        // Before the wait: otherwise the signal of a dropped store would never lose its last owner.
         drop(signal);
         if !session.link.is_open() {
             return;

@@ -81,6 +81,7 @@ impl SessionPool {
     /// An idle session, or a new one. Waits while the maximum is in use.
     pub(crate) fn lease(self: &Arc<Self>) -> Result<Lease, RequestFailure> {
         let sessions = self.sessions();
+        // With a limit of none each call would wait for its timeout.
         let limit = self.options.max_connections.max(1);
         let is_full =
             |sessions: &mut PooledSessions| sessions.idle.is_empty() && sessions.open >= limit;
@@ -96,8 +97,10 @@ impl SessionPool {
         }
         if idle.is_none() {
             sessions.open += 1;
+            debug_assert!(sessions.open <= limit, "{} sessions of {limit}", sessions.open);
         }
         drop(sessions);
+        // A lease before it connects: if that fails, dropping it returns the place.
         let mut lease = Lease { pool: Arc::clone(self), session: idle, is_open: false };
         if lease.session.is_none() {
             lease.session = Some(self.connect().map_err(|error| self.failure(&error))?);
@@ -142,6 +145,7 @@ impl SessionPool {
     pub(crate) fn close_idle(&self) {
         let mut sessions = self.sessions();
         let idle = mem::take(&mut sessions.idle);
+        debug_assert!(sessions.open >= idle.len(), "idle sessions are counted as open");
         sessions.open = sessions.open.saturating_sub(idle.len());
         drop(sessions);
         self.returned.notify_all();
@@ -152,9 +156,11 @@ impl SessionPool {
         let kept = session.filter(|session| {
             session.link.is_open() && sessions.idle.len() < self.options.max_idle
         });
-        match kept {
-            Some(session) => sessions.idle.push(session),
-            None => sessions.open = sessions.open.saturating_sub(1),
+        if let Some(session) = kept {
+            sessions.idle.push(session);
+        } else {
+            debug_assert!(sessions.open > 0, "a lease was counted as open");
+            sessions.open = sessions.open.saturating_sub(1);
         }
         drop(sessions);
         self.returned.notify_one();

@@ -113,6 +113,7 @@ impl ReadCache {
     }
 
     fn insert(&mut self, key: Vec<u8>, value: Option<SharedValue>) {
+        // A key that is added again counts twice: the cache is cleared early rather than late.
         self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
         self.entries.insert(key, value);
     }
@@ -141,6 +142,10 @@ impl ReadCache {
                 span.upper = upper;
             }
         }
+        debug_assert!(
+            span.upper.as_ref().is_none_or(|upper| *upper > span.lower),
+            "a complete span is not empty"
+        );
         self.complete.insert(span.lower, span.upper);
     }
 }

@@ -245,6 +245,12 @@ impl RemoteReader {
             requests.push(EntryRequest::Keys(Vec::new()));
         }
         let answers = self.request(&requests)?;
+        invariant!(
+            answers.len() == requests.len(),
+            "{} answers to {} requests would be cached under the wrong keys",
+            answers.len(),
+            requests.len()
+        );
         let mut cache = self.cache();
         for (request, entries) in requests.into_iter().zip(answers) {
             add(&mut cache, request, entries);
@@ -267,6 +273,7 @@ impl RemoteReader {
                     }
                     if let Some(cached) = cache.scan(&span, range.reverse) {
                         match cached.rest {
+                            // The entries before the rest are cached already.
                             Some(rest) if cached.entries.len() < limit => span = rest,
                             _ => continue,
                         }
@@ -312,6 +319,8 @@ impl RemoteReader {
                 *slot = Some(values.get(*key).cloned().into());
             }
         }
+        // An unknown key would read as one that does not exist.
+        debug_assert!(found.iter().all(Option::is_some), "each key is known after the request");
         Ok(found.into_iter().map(|known| known.and_then(KnownEntry::value)).collect())
     }
 
@@ -319,6 +328,7 @@ impl RemoteReader {
     pub(crate) fn scan(&self, mut span: KeySpan, reverse: bool, visit: Visit<'_>) -> Result<()> {
         let mut limit = FIRST_PAGE;
         while !span.is_empty() {
+            // The cache is unlocked again before entries are visited: `visit` may read, too.
             let cached = self.cache().scan(&span, reverse);
             let (entries, rest) = match cached {
                 Some(cached) => (cached.entries, cached.rest),
@@ -360,6 +370,7 @@ impl RemoteReader {
             self.cache().add_span(covered, &entries);
         }
         let bytes: usize = entries.iter().map(|(key, value)| key.len() + value.len()).sum();
+        // Above the limit of the first page, by which the cache tells first pages from later ones.
         let fitting = PAGE_BYTES.saturating_mul(entries.len()) / bytes.max(1);
         *limit = fitting.clamp(FIRST_PAGE + 1, MAX_PAGE);
         Ok((entries, rest))
@@ -373,6 +384,8 @@ fn divide(
     limit: usize,
     entries: &[SharedEntry],
 ) -> (KeySpan, Option<KeySpan>) {
+    debug_assert!(entries.len() <= limit, "{} entries of at most {limit}", entries.len());
+    // Fewer than the limit: the database has no more in the span.
     let last = entries.last().filter(|_| entries.len() >= limit);
     let Some((last, _)) = last else { return (span, None) };
     let KeySpan { lower, upper } = span;

@@ -40,6 +40,7 @@ pub(crate) struct Statements {
     pub(crate) commits: Statement,
 }
 
+// In the order in which `Statements::of` takes them.
 const TEXTS: [&str; 11] = [
     "SELECT key, value FROM leafbase_entries WHERE space = $1 AND key = ANY($2)",
     "SELECT key, value FROM leafbase_entries WHERE space = $1 AND key >= $2 \

@@ -160,6 +160,8 @@ impl SessionLink {
     pub(crate) fn send<T>(&mut self, request: impl Future<Output = Result<T, DriverError>>) {
         let Self { runtime, stream, is_notified, .. } = self;
         let mut request = pin!(request);
+        // Polled once: the request puts its message into the queue of the connection, which is then
+        // written as far as the socket takes it.
         let sent = poll_fn(|context| {
             let mut ended = None;
             if request.as_mut().poll(context).is_pending() {

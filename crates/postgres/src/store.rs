@@ -120,6 +120,7 @@ impl PostgresStore {
             return Err(failure);
         }
         planned.map_err(RequestFailure::refused)?;
+        // Of each attempt its own: a commit in doubt must not be taken for the one after it.
         counter.number += 1;
         let channel = self.pool.options().notify.then(|| self.channel());
         let mark = CommitMark {
@@ -139,6 +140,7 @@ impl PostgresStore {
         let start = self.start(Durability::Durable);
         match last_commit(&self.pool, self.space, &counter.writer, &start) {
             Ok(number) if number == Some(counter.number) => Ok(()),
+            // The lookup held the lock, so the transaction in doubt has ended without its commit.
             Ok(_) => Err(RequestFailure { kind: FailureKind::Lost, error: lost.clone() }),
             Err(failure) => {
                 let message = format!(
@@ -205,6 +207,7 @@ impl Store for PostgresStore {
                 }
             }
         }
+        // A durable commit syncs the log up to its end, with the relaxed ones before it.
         counter.has_relaxed = options.durability == Durability::Relaxed;
         Ok(())
     }

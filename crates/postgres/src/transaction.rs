@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::{join3, try_join, try_join3};
 use leafbase_kv::{KeyRange, Read, ReadHint, Transaction, Visit, VisitMany};
-use leafbase_model::{Error, Result};
+use leafbase_model::{Error, Result, invariant};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error as DriverError};
 
@@ -88,6 +88,7 @@ impl PostgresTransaction {
         let (space, writes) = (self.space, self.overlay.take());
         self.reader.clear_cache();
         let connection = self.reader.connection_mut();
+        // In one round trip and in this order: a key of the range that was put before is deleted.
         let sent = connection.send(|client, statements, start| async move {
             let deleted = async {
                 let Some((lower, upper)) = range else { return Ok(0) };
@@ -151,6 +152,7 @@ async fn write_all(
     writes: &OverlayWrites,
 ) -> Result<(), DriverError> {
     let OverlayWrites { keys, values, deleted } = writes;
+    // Deletes and puts are of different keys, so that their order does not matter.
     let delete = async {
         if deleted.is_empty() {
             return Ok(0);
@@ -213,10 +215,14 @@ impl Read for PostgresTransaction {
         let stored: Vec<&[u8]> = keys.iter().filter(is_stored).copied().collect();
         let mut values = self.reader.get_all(&stored)?.into_iter();
         for (index, key) in keys.iter().enumerate() {
-            match self.overlay.get(key) {
-                Some(written) => visit(index, written.value())?,
-                None => visit(index, values.next().flatten().as_deref())?,
+            if let Some(written) = self.overlay.get(key) {
+                visit(index, written.value())?;
+                continue;
             }
+            let Some(value) = values.next() else {
+                invariant!("a key that is not written over has an answer")
+            };
+            visit(index, value.as_deref())?;
         }
         Ok(())
     }

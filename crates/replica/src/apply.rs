@@ -114,6 +114,7 @@ impl Drop for ScratchDirectory {
 
 /// A directory beside `path`, in which a space is made before it gets the name.
 fn unfinished(path: &Path) -> PathBuf {
+    // The process in the name: of two restores to one path, the rename decides which one gets it.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.replica-{}", std::process::id()))
 }
@@ -150,6 +151,8 @@ fn download(store: &dyn ReplicaStore, snapshot: &SnapshotEntry, path: &Path) -> 
         file.sync_all()
     });
     copied.map_err(|error| {
+        // A missing or damaged part passes through the reader as an I/O error: its name and kind
+        // are inside.
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).cloned();
         inner.unwrap_or_else(|| io_error("write", path, error))
     })
@@ -168,10 +171,12 @@ pub(crate) fn apply_segments(
         if is_reached || entry.last.sequence() < last.sequence() {
             continue;
         }
+        // A segment may begin before `last`: a copy that was stopped has a part of its rows.
         if entry.first > last.sequence() + 1 {
             return Err(gap(last, entry.first));
         }
         if entry.last.sequence() == last.sequence() {
+            // The same sequence is not the same change: a copy of a fenced leader has its own.
             check_same(last, entry.last)?;
             continue;
         }
@@ -231,6 +236,8 @@ fn apply_segment(
                 break;
             }
         };
+        // Rows that the copy has: it was stopped within the segment, or the snapshot is newer than
+        // its beginning.
         if row.position().sequence() <= last.sequence() {
             if row.position().sequence() == last.sequence() {
                 check_same(last, row.position())?;
@@ -241,6 +248,8 @@ fn apply_segment(
         if is_reached {
             break;
         }
+        // The bytes before the row: a crash in between leaves files that no row names yet, never a
+        // row whose files are missing.
         for file in row.files() {
             store_file(store, entry, space, file)?;
         }

@@ -105,6 +105,8 @@ impl DirectoryStore {
 
 impl ReplicaStore for DirectoryStore {
     fn get(&self, name: &str) -> Result<Option<StoredObject>> {
+        // Without the lock: a rename replaces the file at once, so a reader gets one of both
+        // versions.
         let path = self.path(name)?;
         match fs::read(&path) {
             Ok(bytes) => {
@@ -130,6 +132,7 @@ impl ReplicaStore for DirectoryStore {
     ) -> Result<Option<ObjectVersion>> {
         let path = self.path(name)?;
         let _lock = self.lock()?;
+        // Under the lock, so that no other writer gets between the comparison and the rename.
         if self.get(name)?.map(|found| found.version).as_ref() != expected {
             return Ok(None);
         }
@@ -151,6 +154,7 @@ impl ReplicaStore for DirectoryStore {
 
     fn delete(&self, name: &str) -> Result<()> {
         let path = self.path(name)?;
+        // Without the lock, which would create the directory of a store that was never written.
         if !path.exists() {
             return Ok(());
         }

@@ -181,6 +181,7 @@ fn with_manifest<T>(
     let mut manifest = manifest::read(store)?;
     for _ in 1..MAX_ATTEMPTS {
         match read(&manifest) {
+            // An object that a later manifest does without looks the same as one that was lost.
             Err(error) if error.kind() == ErrorKind::Corrupted => {
                 let later = manifest::read(store)?;
                 if later == manifest {

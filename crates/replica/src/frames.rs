@@ -26,6 +26,10 @@ pub(crate) struct RawFrame<'a> {
 pub(crate) fn encode(rows: &[ChangeRow]) -> Result<Vec<u8>> {
     let payloads: Vec<_> =
         rows.iter().map(|row| (row.position().sequence(), row.to_bytes())).collect();
+    debug_assert!(
+        payloads.is_sorted_by(|(one, _), (other, _)| one < other),
+        "rows are shipped in the order of the log"
+    );
     let frames: Vec<_> = payloads
         .iter()
         .map(|(sequence, payload)| RawFrame { sequence: *sequence, payload })
@@ -58,10 +62,12 @@ fn encode_frames(first: u64, frames: &[RawFrame<'_>]) -> Result<Vec<u8>> {
     let last = frames.last().map_or(0, |frame| frame.sequence);
     out.extend_from_slice(&last.to_be_bytes());
     out.extend_from_slice(&xxh3_64(&out).to_be_bytes());
+    debug_assert_eq!(out.len(), HEADER_BYTES, "the frames follow the header");
     for RawFrame { sequence, payload } in frames {
         out.extend_from_slice(&u32::try_from(payload.len()).map_err(too_long)?.to_be_bytes());
         out.extend_from_slice(&sequence.to_be_bytes());
         out.extend_from_slice(&xxh3_64_with_seed(payload, *sequence).to_be_bytes());
+        // Seeded with the sequence: two whole frames that changed places are damage, too.
         out.extend_from_slice(payload);
     }
     Ok(out)
@@ -115,6 +121,8 @@ impl<'a> Segment<'a> {
             if failed || (read == count && rest.is_empty()) {
                 return None;
             }
+            // The header counts the frames, so a segment that was cut off between two of them
+            // shows.
             let frame = if read == count {
                 Err(damaged(name, "bytes follow its last frame"))
             } else {

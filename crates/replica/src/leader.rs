@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use leafbase::bulk::invariant;
 use leafbase::{
     AssetRecord, ChangePosition, ChangeRow, Connection, Error, ErrorKind, Result, Space,
 };
@@ -194,6 +195,7 @@ impl Leader {
     pub fn snapshot(&mut self) -> Result<ChangePosition> {
         self.check_fence()?;
         let snapshot = snapshots::put(&self.space, &*self.store, self.fence(), &self.options)?;
+        // Without a change in between, the new copy takes the place of the last one.
         let position = snapshot.position;
         let mut manifest = self.lease.manifest().clone();
         manifest.snapshots.retain(|other| other.position != position);
@@ -272,6 +274,7 @@ impl Leader {
         let notes = self.space.connect();
         let mut files: HashMap<String, FileEntry> = HashMap::new();
         for file in rows.iter().flat_map(ChangeRow::files) {
+            // One file may be shown under several IDs: it is read and put once.
             let Some(sha256) = file.sha256.map(|hash| hash.to_string()) else { continue };
             if files.contains_key(&sha256) {
                 continue;
@@ -285,7 +288,16 @@ impl Leader {
         let mut files: Vec<FileEntry> = files.into_values().collect();
         files.sort_by(|one, other| one.sha256.cmp(&other.sha256));
         let bytes = frames::encode(rows)?;
-        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+            // `None` would make the caller read the same rows again, without an end.
+            invariant!("a segment has rows")
+        };
+        // Otherwise the caller would ship the same rows without an end.
+        invariant!(
+            last.position().sequence() > self.position().sequence(),
+            "rows up to {} follow what is shipped",
+            last.position().sequence()
+        );
         let segment = SegmentEntry {
             first: first.change().first_sequence,
             last: last.position(),
@@ -299,6 +311,7 @@ impl Leader {
 
     fn put_file(&self, notes: &Connection, file: &AssetRecord, sha256: &str) -> Result<FileEntry> {
         let shipped = self.lease.manifest().segments.iter().flat_map(|segment| &segment.files);
+        // Of a segment, not of the store: only what the manifest names is known to be complete.
         if let Some(entry) = shipped.into_iter().find(|entry| entry.sha256 == *sha256) {
             return Ok(entry.clone());
         }
@@ -320,6 +333,7 @@ impl Leader {
     fn join_small_segments(&mut self) -> Result<()> {
         let manifest = self.lease.manifest();
         let is_small = |segment: &&SegmentEntry| segment.bytes < SMALL_SEGMENT_BYTES;
+        // From the newest one back: what is older than a large segment would be out of order.
         let small = manifest.segments.iter().rev().take_while(is_small).count();
         if small < MAX_SMALL_SEGMENTS {
             return Ok(());
@@ -333,10 +347,13 @@ impl Leader {
             contents.push((name, found.bytes));
         }
         let bytes = frames::join(&contents)?;
-        let (Some(first), Some(last)) = (joined.first(), joined.last()) else { return Ok(()) };
+        let (Some(first), Some(last)) = (joined.first(), joined.last()) else {
+            invariant!("{small} small segments are joined")
+        };
         let mut files: Vec<FileEntry> =
             joined.iter().flat_map(|segment| segment.files.clone()).collect();
         files.sort_by(|one, other| one.sha256.cmp(&other.sha256));
+        // Sorted, so that equal hashes are neighbours.
         files.dedup_by(|one, other| one.sha256 == other.sha256);
         let segment = SegmentEntry {
             first: first.first,

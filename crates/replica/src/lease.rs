@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use leafbase::bulk::invariant;
 use leafbase::{Error, ErrorKind, Result, SpaceId, Timestamp};
 
 use crate::leader_options::LeaderOptions;
@@ -46,6 +47,7 @@ pub(crate) fn acquire(
         };
         check_space(&manifest, space)?;
         check_free(&manifest, options)?;
+        // A conditional put: of two processes that read the same manifest, one gets this fence.
         let fence = manifest.fence + 1;
         let manifest = extended(Manifest { fence, ..manifest }, options);
         let written = store.put_if(MANIFEST, &manifest.to_bytes()?, version.as_ref())?;
@@ -59,6 +61,7 @@ pub(crate) fn acquire(
 
 fn check_free(manifest: &Manifest, options: &LeaderOptions) -> Result<()> {
     let Some(LeaderLease { holder, until }) = &manifest.lease else { return Ok(()) };
+    // Its own name: a leader that restarts need not wait for the end of its term.
     if options.take_over || *holder == options.holder || *until <= options.clock.now() {
         return Ok(());
     }
@@ -96,6 +99,11 @@ impl HeldLease {
     /// # Errors
     /// [`ErrorKind::Conflict`] if another leader did.
     pub(crate) fn replace(&mut self, store: &dyn ReplicaStore, manifest: Manifest) -> Result<()> {
+        invariant!(
+            manifest.fence == self.manifest.fence && manifest.space == self.manifest.space,
+            "a leader replaces the manifest under its own fence, {}",
+            self.manifest.fence
+        );
         let written = store.put_if(MANIFEST, &manifest.to_bytes()?, Some(&self.version))?;
         if let Some(version) = written {
             *self = Self { manifest, version };

@@ -161,6 +161,8 @@ impl Manifest {
             let parts = name.rsplit_once('/').map_or("", |(prefix, _)| prefix);
             !used.contains(*name)
                 && !used.contains(parts)
+                // A higher fence is that of a leader which took over: it puts objects before its
+                // manifest names them.
                 && fence_of(name).is_some_and(|made_by| made_by <= fence)
         })
     }

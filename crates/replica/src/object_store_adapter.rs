@@ -64,6 +64,8 @@ impl ObjectStoreAdapter {
     }
 
     fn wait<T>(&self, request: impl Future<Output = T>) -> T {
+        // The lock is held while the request runs: a runtime of one thread has one driver at a
+        // time.
         self.runtime.lock().unwrap_or_else(PoisonError::into_inner).block_on(request)
     }
 }

@@ -81,6 +81,7 @@ impl<'a> PartsReader<'a> {
         let Some(expected) = self.parts.checksums.get(self.next) else { return Ok(false) };
         let name = part_name(&self.prefix, self.next);
         let part = self.store.get(&name)?.ok_or_else(|| missing(&name))?.bytes;
+        // Before the first byte is passed on: nothing unverified reaches the copy.
         if checksum(&part) != *expected {
             return Err(damaged(&name, "its checksum is wrong"));
         }

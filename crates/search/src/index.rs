@@ -282,6 +282,7 @@ impl Index {
             let PreparedUpdate { new_segments, replaced, watermark } = prepared;
             if !is_empty && !replaced.is_empty() {
                 let new = new_segments.iter().map(SegmentMeta::id).collect();
+                // The new segments have the same documents, in the versions that stay.
                 let query = DeleteQuery::new(self.fields.id, replaced, new);
                 writer.delete_query(Box::new(query)).map_err(storage_error)?;
             }

@@ -206,6 +206,7 @@ fn word_clauses(languages: &Languages, text: &str, is_end: bool) -> Vec<QueryCla
         word_clause(languages, text, word, is_end && number == last)
     };
     let mut clauses: Vec<_> = words.iter().enumerate().map(clause).collect();
+    // One pair less than words: the last clause has no next word.
     for (clause, pair) in clauses.iter_mut().zip(words.windows(2)) {
         clause.next = next_word(pair, is_end && words.last() == pair.last());
     }
@@ -251,7 +252,9 @@ fn word_clause(languages: &Languages, text: &str, word: &QueryWord, is_last: boo
         is_prefix: part.prefix || (is_last && index == last),
     });
     let terms: Vec<_> = terms.collect();
-    let source = text.get(word.range.clone()).unwrap_or_default().to_owned();
+    let source = text.get(word.range.clone());
+    debug_assert!(source.is_some(), "the range {:?} is within {text:?}", word.range);
+    let source = source.unwrap_or_default().to_owned();
     let (stem, forms) = match (terms.as_slice(), word.parts.as_slice()) {
         ([term], [part]) => forms_of(languages, text, part, term),
         _ => Default::default(),
@@ -281,7 +284,9 @@ fn forms_of(
     part: &QueryPart,
     term: &ClauseTerm,
 ) -> (Option<String>, WordForms) {
-    let source = text.get(part.range.clone()).unwrap_or_default();
+    let source = text.get(part.range.clone());
+    debug_assert!(source.is_some(), "the range {:?} is within {text:?}", part.range);
+    let source = source.unwrap_or_default();
     let Some(first) = term.text.chars().next().filter(|first| !is_unspaced(*first)) else {
         return Default::default();
     };
@@ -329,6 +334,7 @@ fn phrase_clause(quoted: &str) -> Option<QueryClause> {
 
 /// The distance of two positions. Queries are shorter than 2^32 bytes.
 fn offset(first: usize, position: usize) -> u32 {
+    debug_assert!(first <= position, "the words of a query are in its order");
     u32::try_from(position - first).unwrap_or(u32::MAX)
 }
 

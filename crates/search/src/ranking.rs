@@ -121,6 +121,8 @@ impl RankingStatistics {
     }
 
     pub(crate) fn add_readings(&mut self, word: CountedTerm<'_>, readings: Vec<Reading>) {
+        // A later page would refuse a cursor with more of them.
+        debug_assert!(readings.len() <= MAX_READINGS, "{} readings of a word", readings.len());
         self.readings.insert(word.hash(), readings);
     }
 
@@ -133,6 +135,8 @@ impl RankingStatistics {
             bytes.extend(hash.to_be_bytes());
             write_number(bytes, *frequency);
         }
+        // A word with no reading has no bytes: the next page finds none for it either.
+
         let readings = self.readings.iter();
         let readings = readings.flat_map(|(hash, read)| read.iter().map(move |read| (hash, read)));
         for (hash, Reading { text, is_prefix, documents }) in readings {

@@ -46,6 +46,10 @@ impl SortedTerms {
 
     /// Appends a term, which sorts after all others, with its sorted positions.
     fn push(&mut self, term: &str, positions: impl Iterator<Item = u32>) {
+        debug_assert!(
+            self.entries.len().checked_sub(1).is_none_or(|last| self.term(last) < term),
+            "terms are found by bisection, and {term:?} does not come last"
+        );
         self.entries.push(TermEntry { text: self.text.len(), positions: self.positions.len() });
         self.text.push_str(term);
         self.positions.extend(positions);
@@ -101,6 +105,10 @@ pub(crate) struct StemCounts {
 impl StemCounts {
     /// Appends a stem, which sorts after all others.
     fn push(&mut self, stem: &str, frequency: u32) {
+        debug_assert!(
+            self.entries.len().checked_sub(1).is_none_or(|last| self.stem(last) < stem),
+            "stems are found by bisection, and {stem:?} does not come last"
+        );
         self.text.push_str(stem);
         self.entries.push((self.text.len(), frequency));
     }

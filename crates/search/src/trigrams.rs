@@ -104,6 +104,7 @@ pub(crate) struct TrigramCollector {
 
 impl TrigramCollector {
     pub(crate) fn clear(&mut self) {
+        // The words of these IDs alone: most documents have few of all 4,096. A hashed ID has none.
         for id in self.ids.drain(..) {
             if let Some(word) = self.ascii.get_mut((id / u64::BITS) as usize) {
                 *word = 0;
@@ -114,6 +115,7 @@ impl TrigramCollector {
 
     /// The trigrams since the last call. Leaves the collector empty.
     pub(crate) fn take(&mut self) -> TrigramSet {
+        // Cloned, so that the collector keeps its room and the set has none to spare.
         let ids = self.ids.clone();
         self.clear();
         TrigramSet { ids }

@@ -155,6 +155,7 @@ impl UnsortedField {
 
     fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, TokenOccurrence)> {
         let (head, mask) = (head(prefix), prefix_mask(prefix));
+        debug_assert_eq!(self.heads.len(), self.occurrences.len(), "each token has its head");
         let all = self.heads.iter().zip(&self.occurrences);
         let candidates = all.filter(move |(other, _)| **other & mask == head);
         let candidates = candidates.map(|(_, occurrence)| (self.term(*occurrence), *occurrence));

@@ -71,6 +71,7 @@ impl PartHeader {
     }
 
     pub(crate) fn encode(self, out: &mut Vec<u8>) {
+        debug_assert!((1..MERGED).contains(&self.parts), "flags are next to {} parts", self.parts);
         let compressed = if self.is_compressed { COMPRESSED } else { 0 };
         let merged = if self.merged_from.is_some() { MERGED } else { 0 };
         out.extend_from_slice(&(self.parts | compressed | merged).to_be_bytes());

@@ -132,11 +132,15 @@ impl ChangeRow {
                     created.insert(record.id);
                 }
                 Edit::EraseAsset(record)
+                    // The row that creates the file was applied without it, so there is nothing to
+                    // erase.
                     if !(created.contains(&record.id) || has_file(record.id)?) =>
                 {
                     continue;
                 }
                 Edit::PurgeDocument { files, .. } => {
+                    // A purge names every file of the document, those that came without their bytes
+                    // included.
                     let mut there = Vec::with_capacity(files.len());
                     for file in files.iter() {
                         if created.contains(file) || has_file(*file)? {

@@ -42,6 +42,7 @@ pub(crate) fn compact_log(store: &dyn Store, retention: &LogRetention) -> Result
     let newest = space_totals(&*snapshot)?.sequence;
     let last = retention.last_sequence.map_or(newest, |last| last.min(newest));
     let cut = dropped_changes::last_to_drop(&*snapshot, retention, last)?;
+    // A snapshot would keep the pages of every row that is replaced from here on.
     drop(snapshot);
     in_batches(store, |rows, first| dropped_changes::drop_batch(rows, first, cut))?;
     if let Some(within) = retention.merge_within_millis {

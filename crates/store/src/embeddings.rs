@@ -16,6 +16,11 @@ impl QuantizedVector {
     /// The nearest vector to `components`, which are finite and not all zero.
     pub fn nearest_to(components: &[f32]) -> Self {
         let largest = components.iter().fold(0.0_f32, |most, component| most.max(component.abs()));
+        debug_assert!(
+            largest > 0.0 && largest.is_finite(),
+            "a vector has a direction, not {largest}"
+        );
+
         // By the largest first: a quotient that is at most 1 neither overflows nor vanishes.
         #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
         let quantize = |component: &f32| (component / largest * 127.0).round() as i8;

@@ -60,6 +60,8 @@ impl LocationCache {
         debug_assert!(!location.order.is_empty(), "a stored location has an order key");
         self.update(version, |entries| {
             if entries.locations.len() >= MAX_LOCATIONS {
+                // All at once: an order of use would have to be kept by every read, under a write
+                // lock.
                 entries.locations.clear();
             }
             entries.locations.insert(block, location);

@@ -224,6 +224,8 @@ impl SpaceStore {
     pub fn follow(&self, options: WriteOptions, rows: &[ChangeRow]) -> Result<()> {
         self.store.write(options, &mut |entries| {
             for row in rows {
+                // Row by row: each is staged on what the one before wrote, and the store commits
+                // them together.
                 SpaceTransaction::following(entries, self.extractor, row)?.follow(row)?;
             }
             Ok(())

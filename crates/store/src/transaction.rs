@@ -246,6 +246,7 @@ impl<'a> SpaceTransaction<'a> {
         invariant!(self.cross_move.is_none(), "a move to another document is finished first");
         // Runs first: merging them stages locations.
         self.runs.flush(self.rows, &mut self.locations)?;
+        // Cached runs are as they were before this flush.
         self.cache.evict_runs();
         self.locations.flush(self.rows, &mut self.cache)?;
         self.documents.flush(self.rows, &mut self.cache)?;
@@ -284,6 +285,11 @@ impl<'a> SpaceTransaction<'a> {
     /// Writes the totals after the change in progress.
     fn put_totals(&mut self) -> Result<()> {
         let sequence = self.documents.sequence();
+        invariant!(
+            sequence > self.totals.sequence,
+            "change {sequence} follows change {}",
+            self.totals.sequence
+        );
         let mut totals = SpaceTotals { sequence, ..self.totals };
         if self.edits.iter().any(|edit| matches!(edit, Edit::EraseDocument { .. })) {
             totals.last_erasure = sequence;

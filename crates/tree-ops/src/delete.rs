@@ -2,6 +2,7 @@
 
 use leafbase_model::{
     BlockId, BlockLocation, DocumentId, Edit, Error, IdMap, IdSet, InsertTarget, Result, Subtrees,
+    invariant,
 };
 
 use crate::context::Context;
@@ -116,6 +117,7 @@ impl SiblingRuns {
             self.0.iter().filter_map(|run| Some((run.slot.after?, run))).collect();
         let is_first =
             |run: &&SiblingRun| run.slot.after.is_none_or(|after| !last_blocks.contains(&after));
+        let (mut merged, named) = (0, self.0.iter().map(|run| run.blocks.len()).sum::<usize>());
         let mut edits = Vec::new();
         for first in self.0.iter().filter(is_first) {
             let mut blocks = first.blocks.clone();
@@ -123,7 +125,10 @@ impl SiblingRuns {
                 blocks.extend_from_slice(&run.blocks);
             }
             edits.push(Edit::Remove { target: first.slot, subtrees: tree.subtrees(&blocks)? });
+            merged += blocks.len();
         }
+        // A run that is merged into none would stay in the document, and its IDs be in the reply.
+        invariant!(merged == named, "{merged} of {named} blocks are removed");
         Ok(edits)
     }
 }

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use leafbase_model::{
     DocumentRecord, Edit, Error, FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef,
-    Limits, Location, Result,
+    Limits, Location, Result, invariant,
 };
 
 use crate::context::Context;
@@ -138,7 +138,10 @@ pub fn create_folders<T: ReadFolders + ?Sized>(
     let mut created: Vec<(FolderRecord, usize)> = Vec::with_capacity(plan.0.len());
     for planned in &plan.0 {
         let above = planned.above.and_then(|above| created.get(above));
-        // The parent is created earlier in the loop: a plan lists parents first.
+        invariant!(
+            planned.above.is_none() || above.is_some(),
+            "a plan lists parents before their children"
+        );
         let record = reader.planned(planned, above).map_err(|error| error.at(plan.path(planned)));
         let (parent, depth) = record?;
         let id = FolderId::from_bytes(context.ids.new_id(context.stamp.at));

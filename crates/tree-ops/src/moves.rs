@@ -1,6 +1,8 @@
 //! Moves of blocks with their descendants.
 
-use leafbase_model::{BlockId, BlockType, Edit, Error, IdMap, IdSet, InsertTarget, Result};
+use leafbase_model::{
+    BlockId, BlockType, Edit, Error, IdMap, IdSet, InsertTarget, Result, invariant,
+};
 
 use crate::context::Context;
 use crate::position::ResolvedPosition;
@@ -117,7 +119,10 @@ fn move_edits<T: ReadTree + ?Sized>(
     let mut after = parent.after(reader)?;
     // The first block must follow a sibling that stays: skip the siblings that move.
     while let Some(sibling) = after.filter(|sibling| moving.contains(*sibling)) {
-        after = slots.get(sibling).and_then(|slot| slot.after);
+        let Some(slot) = slots.get(sibling) else {
+            invariant!("block {sibling} moves from a slot")
+        };
+        after = slot.after;
     }
     let mut edits = Vec::with_capacity(origins.len());
     let mut moved = IdSet::default();
@@ -148,11 +153,13 @@ struct MovingSlots {
 
 impl MovingSlots {
     fn new(origins: &[(BlockId, InsertTarget)]) -> Self {
-        Self {
+        let slots = Self {
             // Two blocks cannot share a slot, so both maps have one entry per block.
             slots: origins.iter().copied().collect(),
             occupants: origins.iter().map(|(id, slot)| (*slot, *id)).collect(),
-        }
+        };
+        debug_assert_eq!(slots.slots.len(), slots.occupants.len(), "no two blocks share a slot");
+        slots
     }
 
     fn get(&self, id: BlockId) -> Option<InsertTarget> {

@@ -66,7 +66,7 @@ fn unit_end<T: ReadTree + ?Sized>(
     siblings: &[BlockId],
     index: usize,
 ) -> Result<usize> {
-    let Some(top) = siblings.get(index) else { return Ok(siblings.len()) };
+    let Some(top) = siblings.get(index) else { invariant!("a range ends at one of the siblings") };
     let level = reader.block(*top)?.data.indentation;
     let mut end = index + 1;
     while let Some(next) = siblings.get(end)

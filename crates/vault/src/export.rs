@@ -184,6 +184,7 @@ impl Exporter<'_, '_> {
                 missing.push(at);
                 at = directory(at);
             }
+            // From the outermost on: a directory is created within one that exists.
             missing.iter().rev().try_for_each(|path| self.writer.directory(path))?;
             self.writer
                 .file(&attachment.path, |out| self.view.write_file(&attachment.record, out))?;

@@ -228,6 +228,7 @@ impl<'a> Importer<'a> {
 
     /// Whether the file of this index became a document.
     pub(crate) fn is_imported(&self, index: FileIndex) -> bool {
+        debug_assert!(index < self.imported.len(), "file {index} is in the plan");
         self.imported.get(index).copied().unwrap_or(false)
     }
 
@@ -391,6 +392,7 @@ impl<'a> Importer<'a> {
         let mut resolver = LinkResolver {
             plan: self.plan,
             from,
+            // Files are read in their order: one before this that was not imported was skipped.
             is_skipped: &|file| file < from && imported.get(file) == Some(&false),
             placeholders: &mut self.placeholders,
             import_attachment: &mut |path| {
@@ -470,6 +472,7 @@ impl<'a> Importer<'a> {
                 Err(reason) => self.keep_path(batch, file, &path, &reason),
             }
             let (files, uploads) = self.attachments.create(self.attachments.shown(&batch.edits));
+            // In front: a document can show a file only once it exists.
             batch.edits.splice(0..0, files);
             batch.uploads.extend(uploads);
         }

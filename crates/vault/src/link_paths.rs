@@ -179,6 +179,7 @@ pub(super) fn rewrite_urls(
         }
         let is_embedded =
             matches!(link.form, markdown::LinkForm::Embedded | markdown::LinkForm::Source);
+        debug_assert!(link.range.end <= data.inline.len(), "a link is within its text");
         let written = data.inline.get(destination_range(&data.inline, link)).unwrap_or_default();
         replace(LinkUrl { url: &link.destination, written, is_embedded })
     });

@@ -78,6 +78,7 @@ impl BatchDoor for OpenBatch<'_, '_, '_> {
     }
 
     fn fail(&self, error: &Error) {
+        // The first one: errors of later operations may follow from it.
         self.failed.borrow_mut().get_or_insert_with(|| error.clone());
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use leafbase_collections::ReadCollections;
 use leafbase_model::{
     AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Error, Limits, Result, Schema,
-    Subtrees,
+    Subtrees, invariant,
 };
 use leafbase_store::{EdgeEnd, SpaceReader, SpaceTransaction};
 
@@ -114,6 +114,7 @@ pub(in crate::core) fn purge(
         subtrees.0.retain(|node| relations::is_part(node.block.data.block_type()));
         erasures.push(Edit::EraseDocument { record, subtrees });
     }
+    invariant!(embedded.len() == erasures.len(), "each purged document has its files");
     let mut edits = Vec::new();
     if relations::removes_any(&erasures) {
         let tree = UnguardedTree::new(transaction.reader()?);

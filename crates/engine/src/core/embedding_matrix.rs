@@ -94,6 +94,8 @@ impl EmbeddingCache {
             return Ok(Some(Arc::clone(kept)));
         }
         let is_kept = record.bytes() <= self.max_bytes;
+        // Unlocked: searches of other models do not wait for the reads. Two of the same one read
+        // twice, and both matrices are right for the state that they belong to.
         let matrix =
             Arc::new(EmbeddingMatrix::read(reader, model, record, kept.as_deref(), is_kept)?);
         if is_kept {
@@ -156,6 +158,7 @@ impl EmbeddingMatrix {
         documents: &[DocumentId],
     ) -> Result<Vec<NearestEmbedding>> {
         debug_assert!(documents.is_sorted(), "documents and bundles are in the same order");
+        // Bundles are in the order of documents, so that `left` only shrinks: one pass over both.
         let (mut found, mut left) = (NearestList::default(), documents);
         for bundle in &self.bundles {
             if let Some(vectors) = &bundle.vectors {
@@ -186,7 +189,12 @@ impl BundleVectors {
         }
         let blocks = entries.iter().map(|entry| entry.block).collect();
         let norms = components.chunks_exact(dimensions.max(1)).map(norm).collect();
-        Ok(Self { documents, blocks, norms, dimensions, components })
+        let vectors = Self { documents, blocks, norms, dimensions, components };
+        invariant!(
+            vectors.norms.len() == vectors.blocks.len(),
+            "each vector has its block and its length"
+        );
+        Ok(vectors)
     }
 
     /// Adds the vectors of `left` documents, which lose those that come before the last vector.
@@ -256,6 +264,7 @@ impl QueryVector {
     /// same on every machine.
     #[expect(clippy::cast_possible_truncation, reason = "a cosine is within the range of f32")]
     fn similarity(&self, components: &[i8], norm: f64) -> f32 {
+        debug_assert_eq!(components.len(), self.components.len(), "vectors of one model");
         (f64::from(dot(components, &self.components)) / (norm * self.norm)) as f32
     }
 }

@@ -317,6 +317,7 @@ fn split_at_field(hidden: &[HiddenLink], field: usize) -> (&[HiddenLink], &[Hidd
 fn with_placeholders(text: &str, hidden: &[HiddenLink]) -> String {
     let (mut shown, mut from) = (String::new(), 0);
     for HiddenLink { number, range, written, .. } in hidden {
+        debug_assert!(from <= range.start, "links are in the order of the text, without overlap");
         shown.push_str(slice(text, from..range.start));
         // Without the brackets the destination would run on into the text after it.
         let next = slice(text, range.end..text.len()).chars().next();

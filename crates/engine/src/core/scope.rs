@@ -179,6 +179,7 @@ impl Scope {
     }
 
     fn add_roots(&self, roots: ScopeRoots) {
+        // Before the signal: a waiter that wakes up finds the row.
         self.state.add(roots, || last_sequence(&self.space), self.space.now());
         self.space.commit_signal().give();
     }

@@ -149,6 +149,7 @@ impl PastTree<'_> {
     fn restore(&mut self, parent: Option<BlockId>, subtrees: &Subtrees) {
         let mut lineage: Vec<BlockId> = Vec::new();
         for node in &subtrees.0 {
+            debug_assert!(usize::from(node.depth) <= lineage.len(), "depth grows by one per level");
             lineage.truncate(usize::from(node.depth));
             self.parents.insert(node.block.id, lineage.last().copied().or(parent));
             lineage.push(node.block.id);

@@ -204,6 +204,9 @@ impl<A: Unbatched> Connection<A> {
         let mut planned = None;
         let done = self.batch(|open| {
             planned = None;
+            // The closure may run again. First the kept replies: what a batch that was done
+            // expected is no longer so, by its own writes.
+
             if let Some(keyed) = &keyed
                 && let Some(replies) = keyed.kept_replies(open)?
             {

@@ -3,7 +3,7 @@
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document,
     DocumentId, DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments,
-    PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
+    PurgeDocuments, RestoreDailyNotes, Result, Timestamp, invariant,
 };
 use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, Within};
 use leafbase_tree_ops as ops;
@@ -73,7 +73,10 @@ impl<A: FullAccess> Connection<A> {
         let destination = destination.into();
         let page = self.root_of(page, destination)?;
         let made = self.create_pages("create_document", vec![page], destination)?;
-        made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
+        let Some(document) = made.into_iter().next() else {
+            invariant!("one page creates one document")
+        };
+        Ok(document)
     }
 
     /// Creates documents from pages with their content, all at one destination. Returns them in the

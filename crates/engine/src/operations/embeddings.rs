@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use leafbase_model::{
     BlockId, DocumentId, Embedding, EmbeddingDraft, EmbeddingModel, EmbeddingsReply, Error,
-    GetEmbeddings, Items, PutEmbeddings, RemoveEmbeddings, Result,
+    GetEmbeddings, Items, PutEmbeddings, RemoveEmbeddings, Result, invariant,
 };
 use leafbase_store::{EmbeddingModelRecord, QuantizedVector, StoredEmbedding};
 use leafbase_tree_ops::ReadTree;
@@ -91,9 +91,11 @@ impl Connection<Full> {
         let (model, embeddings) = (model.as_str(), embeddings.as_slice());
         check_unique(embeddings)?;
         let quantize = |draft: &EmbeddingDraft| QuantizedVector::nearest_to(&draft.vector);
+        // Before the transaction, which keeps other writers waiting.
         let vectors: Vec<QuantizedVector> = embeddings.iter().map(quantize).collect();
         let (reply, _) = self.operation("put_embeddings").write(|transaction| {
             let targets = transaction.plan(|tree, _| targets(tree, embeddings))?;
+            invariant!(targets.len() == vectors.len(), "each vector has its target, or none");
             let mut missing_ids = Vec::new();
             for (index, (draft, (target, vector))) in
                 embeddings.iter().zip(targets.iter().zip(&vectors)).enumerate()

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
     FolderPatch, FolderRecord, FolderRef, Items, Location, MoveFolders, Result, UpdateFolders,
+    invariant,
 };
 use leafbase_store::{DocumentQuery, SpaceReader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
@@ -67,7 +68,10 @@ impl<A: FullAccess> Connection<A> {
     /// if the folder would be too deep.
     pub fn create_folder(&self, name: &str, parent: Option<FolderId>) -> Result<FolderRecord> {
         let made = self.create_planned("create_folder", &FolderPlan::one(name, parent))?;
-        made.into_iter().next().ok_or_else(|| Error::validation("a folder needs a name"))
+        let Some(folder) = made.into_iter().next() else {
+            invariant!("a plan of one folder creates one")
+        };
+        Ok(folder)
     }
 
     /// Creates folders with nested folders and returns them: parents before children, otherwise in
@@ -296,6 +300,7 @@ fn tree(reader: SpaceReader<'_>, counts: &LocationCounts) -> Result<Vec<Folder>>
         finished.entry(parent).or_default().push(folder);
     }
     let mut top = finished.remove(&None).unwrap_or_default();
+    debug_assert!(finished.is_empty(), "each folder is in its parent, or at the top");
     top.reverse();
     Ok(top)
 }

@@ -187,6 +187,7 @@ fn back_links(
         let is_named = matches!(end, EdgeEnd::Name(_));
         let end_block = if is_named { EdgeEnd::Block(target.id.root()) } else { end };
         for source in sources(reader, end)? {
+            // A block may link to one target by its ID and by several names: it is listed once.
             if !known.insert((end_block, source)) {
                 continue;
             }
@@ -197,6 +198,7 @@ fn back_links(
             if document == target.id || is_trashed {
                 continue;
             }
+            // An edge has the hash of a name, which another name may share: the text decides.
             if let Some(block) = reader.block(source)?
                 && (!is_named || is_named_in(&block, names))
             {

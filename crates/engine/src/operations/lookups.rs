@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use leafbase_model::{
     BlockId, Day, Document, DocumentId, Error, FindDocuments, FolderId, Items, ListScopedDocuments,
-    Location, ResolveBlocks, ResolvedBlock, Result, ScopedDocument,
+    Location, ResolveBlocks, ResolvedBlock, Result, ScopedDocument, invariant,
 };
 use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, StoredDocument};
 use leafbase_tree_ops::ReadTree;
@@ -134,6 +134,8 @@ fn is_path(reader: SpaceReader<'_>, location: Location, path: &str) -> Result<bo
         let record = reader.folder(id)?.ok_or_else(|| {
             Error::corrupted(format_args!("folder {id} is missing, but a document is in it"))
         })?;
+        // From the innermost folder outwards: a name may contain a slash, so that the path cannot
+        // be split at each.
         let Some(above) = left.strip_suffix(&record.name.to_lowercase()) else { return Ok(false) };
         folder = record.parent;
         left = match (folder, above.strip_suffix('/')) {
@@ -257,7 +259,8 @@ impl<'t, 'a> DocumentNames<'t, 'a> {
             }
             self.of_scope = Some(names);
         }
-        self.of_scope.as_ref().ok_or_else(Error::not_found)
+        let Some(names) = &self.of_scope else { invariant!("the names of the scope were read") };
+        Ok(names)
     }
 }
 

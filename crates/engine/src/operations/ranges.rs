@@ -227,6 +227,7 @@ fn text_runs(text: &str) -> Vec<NaturalRun> {
     while let Some(first) = rest.chars().next() {
         let is_number = first.is_ascii_digit();
         let end = rest.find(|letter: char| letter.is_ascii_digit() != is_number);
+        // The first character is of the run, so that each step takes one off at least.
         let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
         runs.push(if is_number {
             let digits = run.trim_start_matches('0');
@@ -269,6 +270,8 @@ fn sort_moves(
     }
     let mut order: Vec<usize> = (0..units.len()).collect();
     let key = |index: &usize| units.get(*index).map(|unit| &unit.key);
+    // A stable sort of a reversed comparison, not a reversed list: equal units keep their order in
+    // both directions.
     order.sort_by(|one, other| {
         let ascending = key(one).cmp(&key(other));
         match request.direction {
@@ -282,6 +285,8 @@ fn sort_moves(
 /// The units that move behind the one before them, or before the first one, so that they are in
 /// `order`.
 fn moves_to(order: &[usize], units: &[SortUnit]) -> Vec<(Vec<BlockId>, ResolvedPosition)> {
+    debug_assert_eq!(order.len(), units.len(), "an order is of all units");
+    // The most blocks that are in order already stay, so that the fewest are written.
     let staying: std::collections::HashSet<usize> = longest_ascent(order).into_iter().collect();
     let unit = |index: &usize| units.get(*index).map(|unit| unit.blocks.as_slice());
     let mut moves = Vec::new();

@@ -41,6 +41,7 @@ impl StoreCore {
         let Version { memtable, .. } = version;
         let buffered_bytes = state.buffered_bytes + bytes;
         let fits = memtable.len() <= MAX_MEMTABLE_KEYS && buffered_bytes <= MAX_MEMTABLE_BYTES;
+        // A durable batch without entries syncs the relaxed writes before it, if there are any.
         if written.is_empty() && (state.wal.is_clean() || !options.is_durable()) {
             return Ok(());
         }
@@ -178,6 +179,8 @@ impl StoreCore {
     fn shrink(&self, state: &mut CommitState) -> Result<()> {
         let mut current = self.current();
         let Some(mut base) = current.base.take() else { return Err(failed_again()) };
+        // `current` stays locked: no snapshot begins, so that references to the base only get
+        // fewer.
         let started = Instant::now();
         loop {
             match Arc::try_unwrap(base) {

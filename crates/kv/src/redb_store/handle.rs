@@ -484,6 +484,8 @@ fn insert_run<'e>(
     first: &Entry,
     entries: &mut Peekable<impl Iterator<Item = &'e Entry>>,
 ) -> Result<usize, redb::Error> {
+    // The next key of the table ends the run. If it is that of the first entry the run is empty:
+    // the entry replaces a value.
     let mut cursor = InsertCursor::new(table.lower_bound_mut(Bound::Included(first.key()))?);
     let end = cursor.peek_next_key()?;
     let is_in_run = |entry: &&Entry| {

@@ -171,6 +171,7 @@ impl RawPageReader {
         let mut values = Vec::new();
         for entry in &memtable {
             let Some(value) = entry.value() else {
+                // Deleted after the checkpoint whose pages still have it.
                 self.entries.remove(entry.key());
                 continue;
             };

@@ -123,6 +123,7 @@ impl SharedRedbStore {
         let mut slot = self.slot();
         let started = Instant::now();
         loop {
+            // The slot stays locked, so that the number of references only falls.
             let Some(handle) = slot.as_mut() else { return Err(failed_again()) };
             match Arc::get_mut(handle) {
                 Some(handle) => return work(handle),
@@ -178,6 +179,7 @@ impl Store for SharedRedbStore {
         let handle = self.writable()?;
         // Reads every page, so that a corrupt one does not get a new checksum.
         verify_entries(&view_of(&handle)?)?;
+        // This reference would never let it be exclusive.
         drop(handle);
         self.with_exclusive_handle(Handle::shrink)?;
         self.with_exclusive_handle(|handle| without_space(handle.rewrite()))?;

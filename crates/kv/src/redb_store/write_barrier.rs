@@ -150,6 +150,9 @@ impl WriteBarrier {
     /// barrier stays staged.
     pub(super) fn release(&self) -> io::Result<()> {
         let mut staged = self.staged_mut()?;
+        // Locked until the last one: a write that passed in between would be overwritten by an
+        // older one. After an error all run again from the first, which changes nothing that was
+        // written.
         for operation in staged.iter().flat_map(|staged| &staged.operations) {
             match operation {
                 StagedOperation::Write(offset, data) => self.below().write(*offset, data)?,
@@ -303,6 +306,7 @@ impl StorageBackend for WriteBarrier {
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
         match self.0.lock_mode {
             LockMode::Exclusive => self.file().lock_range(start, end),
+            // redb asks for an exclusive lock. Readers of one file do not exclude each other.
             LockMode::Shared => self.file().lock_shared_range(start, end),
             LockMode::Unlocked => Err(BackendError::Unsupported),
         }

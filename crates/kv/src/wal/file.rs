@@ -99,6 +99,9 @@ impl WalFile {
             epoch.number > 0,
             "broken invariant: epochs count from 1, so that zeros are no record"
         );
+        // The bytes of the last epoch stay in the file. Its records name it, so replay ignores
+        // them.
+
         self.epoch = epoch;
         self.next_number = 0;
         self.synced = 0;
@@ -140,6 +143,10 @@ impl WalFile {
         debug_assert!(
             end <= self.file_bytes,
             "broken invariant: a record lies in the allocated part of the file"
+        );
+        debug_assert!(
+            self.synced <= self.next_number,
+            "broken invariant: no record is synced before it is written"
         );
         self.file.write(self.end, record)?;
         if durability == Durability::Durable {

@@ -124,6 +124,7 @@ impl WalManager {
         match options.durability {
             Durability::Durable => self.mark_clean(),
             Durability::Relaxed => {
+                // The first one counts: later writes do not postpone the sync that it waits for.
                 self.oldest_unsynced_millis.get_or_insert(options.at_millis);
             }
         }
@@ -163,6 +164,8 @@ impl WalManager {
 
     fn create(&self) -> io::Result<WalFile> {
         let wal = WalFile::create(self.files.create_wal()?)?;
+        // The name before the first record: after a power loss a log without a name is lost, with
+        // the acknowledged writes in it.
         self.files.sync_wal_name()?;
         Ok(wal)
     }
@@ -177,6 +180,12 @@ impl WalManager {
 
     /// The store's file holds every write and records `header`.
     pub(crate) fn checkpointed(&mut self, header: WalHeader) {
+        debug_assert!(
+            header.epoch.number >= self.header.epoch.number,
+            "epoch {} after {}",
+            header.epoch.number,
+            self.header.epoch.number
+        );
         self.mark_clean();
         self.reopened(header);
     }

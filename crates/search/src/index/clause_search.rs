@@ -212,6 +212,8 @@ impl<'r> ClauseSearch<'r> {
             let factor = LIKENESS * CorpusStatistics::share(*documents, most);
             scale(&mut found, factor);
             let documents: Vec<DocNumber> = found.iter().map(|(number, _)| *number).collect();
+            // Hits are looked up in it by bisection.
+            debug_assert!(documents.is_sorted(), "scores are in the order of documents");
             corrections.push(ReadWord { documents, clause: read });
             scores = merge(scores, found, MergeMode::Union);
         }

@@ -177,6 +177,7 @@ impl SegmentPostingsReader<'_> {
                 }
             }
             for (_, other) in rest.iter_mut() {
+                // A list without the document gives the next one that may have all terms.
                 let next = seek(other, doc);
                 if next != doc {
                     doc = seek(first, next);
@@ -192,6 +193,8 @@ impl SegmentPostingsReader<'_> {
                     positions.binary_search(&start.saturating_add(*offset)).is_ok()
                 });
             }
+            // Sorted, as the positions of a term are, so that equal ones are neighbours.
+            debug_assert!(here.is_sorted(), "the positions of a term ascend");
             here.dedup();
             found.extend(here.iter().map(|start| (doc, *start)));
             doc = first.advance();
@@ -208,6 +211,10 @@ impl SegmentPostingsReader<'_> {
         starts: Option<Vec<PhraseStart>>,
     ) -> Result<Vec<PhraseStart>, IndexFailure> {
         let (mut found, mut positions) = (Vec::new(), Vec::new());
+        debug_assert!(
+            starts.as_ref().is_none_or(|starts| starts.is_sorted()),
+            "starts are skipped by bisection"
+        );
         let mut add = |doc, postings: &mut SegmentPostings| {
             postings.positions(&mut positions);
             let starts = positions.iter().filter_map(|at| at.checked_sub(prefix.offset));

@@ -185,6 +185,7 @@ struct RankedDocument {
 fn best(mut found: Vec<RankedDocument>, limit: usize) -> Vec<RankedDocument> {
     let order = |one: &RankedDocument, other: &RankedDocument| one.rank.order(&other.rank);
     if limit < found.len() {
+        // In linear time: a page sorts no more than it returns.
         found.select_nth_unstable_by(limit, order);
         found.truncate(limit);
     }

@@ -1,6 +1,6 @@
 //! Rewriting of the change log in transactions of bounded size.
 
-use leafbase_model::Result;
+use leafbase_model::{Result, invariant};
 
 use crate::kv::{Durability, Store, Transaction, WriteOptions};
 
@@ -18,6 +18,8 @@ pub(super) fn in_batches(
     while let Some(first) = next {
         store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
             next = batch(rows, first)?;
+            // Otherwise the loop would write the same rows without an end.
+            invariant!(next.is_none_or(|next| next > first), "change {next:?} follows {first}");
             Ok(())
         })?;
     }

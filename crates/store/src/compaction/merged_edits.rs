@@ -6,7 +6,7 @@
 use std::mem;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockData, Change, Edit, Result};
+use leafbase_model::{BlockData, Change, Edit, Result, invariant};
 
 use super::batches::BATCH_BYTES;
 use crate::change_parts::{ChangeBody, ChangeParts, put_change};
@@ -76,7 +76,11 @@ impl EditSession {
         }
         let mut log = ChangeEncoder::default();
         for edit in &change.edits {
-            let Edit::Update { before, after, .. } = edit else { continue };
+            let Edit::Update { before, after, .. } = edit else {
+                // Left out of the merged change it would be lost: the changes that it replaces are
+                // gone.
+                invariant!("a session of edits updates one text")
+            };
             log.push(edit, &EncodedBlocks::of([&**before, &**after].into_iter()));
         }
         let Change { sequence, first_sequence, token, .. } = change;

@@ -156,6 +156,7 @@ impl SpaceReader<'_> {
                 return Ok(search.page());
             }
             for (stream, collected) in &mut others {
+                debug_assert!(collected.len() <= budget, "{} of {budget} keys", collected.len());
                 let due = budget - collected.len();
                 let taken = stream.take(self.read, due)?;
                 let has_ended = taken.len() < due;
@@ -223,6 +224,8 @@ impl SpaceReader<'_> {
         budget: usize,
     ) -> Result<()> {
         while !search.is_done() && stream.read < budget {
+            // Not done yet, so that fewer were found than wanted.
+
             let missing = search.wanted - search.found.len();
             let count = missing
                 .max(if stream.read == 0 { 0 } else { BATCH })

@@ -204,6 +204,8 @@ impl SpaceReader<'_> {
             blocks.insert(id, block);
             Ok(())
         })?;
+        // A task that no run has is an error of the visit.
+        debug_assert!(tasks.iter().all(|task| blocks.contains_key(task)), "each task was found");
         Ok(tasks.iter().filter_map(|task| blocks.remove(task)).collect())
     }
 

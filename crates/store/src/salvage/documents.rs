@@ -159,6 +159,8 @@ impl Salvager<'_> {
                     salvage.report.lose(LossKind::Record, RowName(key), message);
                 }
                 Ok(comment) => {
+                    // A block that had two locations is kept in one of them, which may be another
+                    // document.
                     let document = inventory.find(block).map_or(document, |known| known.document);
                     found.push((document, block, comment));
                 }

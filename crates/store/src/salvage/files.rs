@@ -139,6 +139,7 @@ impl Salvager<'_> {
     ) -> Result<()> {
         let mut nodes = Vec::new();
         for record in files.values() {
+            // The edges are those of the salvaged blocks, all of which are written by now.
             if !is_embedded(target, record.id)? {
                 let url = AssetUrl::new(record.id, record.file_name.as_str()).to_string();
                 let file_name = record.file_name.clone();

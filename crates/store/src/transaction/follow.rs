@@ -43,6 +43,7 @@ impl<'a> SpaceTransaction<'a> {
         let edits = row.edits(|file| contains(&*self.rows, &keyspaces::asset(file)))?;
         self.apply(edits).map_err(|error| refused(row, error))?;
         for document in &change.documents {
+            // A merged row stands for as many writes there: revisions here count them as well.
             self.documents.skip_revisions(*document, change.sequence - change.first_sequence);
         }
         self.flush()?;

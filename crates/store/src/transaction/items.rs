@@ -121,6 +121,7 @@ impl SpaceTransaction<'_> {
         from: DocumentId,
         to: DocumentId,
     ) -> Result<()> {
+        // First, because the rows that move are found by a scan of the stored ones.
         self.collections.flush(self.rows)?;
         let mut found = Vec::new();
         let prefix = keyspaces::document_collections(from);

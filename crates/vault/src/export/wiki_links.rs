@@ -55,6 +55,7 @@ pub(super) fn rewrite_links(
     let inline = &data.inline;
     markdown::links(inline, &mut |link| {
         let before = inline.get(end..link.whole.start);
+        // A link within the last one that was rewritten goes with it.
         if let (Some(link_text), Some(before)) = (new(inline, &link), before) {
             end = link.whole.end;
             written.extend([before, &link_text]);

@@ -238,6 +238,8 @@ fn has_label(written: &LinkLayout, inline: &str, link: &InlineLink<'_>) -> bool 
         return true;
     }
     let Some(wiki_link) = wiki_links(&written.text).pop() else { return false };
+    let range = whole_range(inline, link);
+    debug_assert!(inline.get(range.clone()).is_some(), "the link {range:?} is in {inline:?}");
     let whole = inline.get(whole_range(inline, link)).unwrap_or_default();
     let url = link.destination.as_ref();
     if wiki_link.is_embed {

@@ -50,6 +50,7 @@ pub(super) fn apply(
     });
     match written {
         Ok((Some(is_edited), change)) => {
+            // Without a change no block shows the uploads, and dropping them erases their bytes.
             if change.is_some() {
                 uploads.into_iter().for_each(bulk::StagedFile::keep);
             }
@@ -117,6 +118,7 @@ pub(super) fn resolve_anchors(
         }
         urls.insert(link.id, block_url(found.unwrap_or(root)));
     }
+    // A stack of its own: a file may nest blocks to any depth.
     let mut stack: Vec<&mut BlockDraft> = drafts.iter_mut().collect();
     while let Some(BlockDraft { data, content, .. }) = stack.pop() {
         rewrite_urls(data, &mut |link| urls.get(&linked_block(link.url)?).cloned());

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase::bulk::{self, SpaceView};
+use leafbase::bulk::{self, SpaceView, invariant};
+
 use leafbase::{AssetId, DocumentId, Result};
 
 use super::document_edits::linking_documents;
@@ -146,7 +147,10 @@ impl MirrorRun<'_, '_, '_> {
         renderer: &FileRenderer<'_>,
         ExportedDocument { id, path }: &ExportedDocument,
     ) -> Result<()> {
-        let Some(number) = layout.numbers.get(id) else { return Ok(()) };
+        let Some(number) = layout.numbers.get(id) else {
+            // It would keep an old file, and be listed as equal to it.
+            invariant!("document {id} is written, so it is in the layout")
+        };
         let subtrees = view.flattened(view.subtree(id.root())?, &mut |_, _| ())?;
         let warnings = &mut self.report.warnings;
         let text = renderer.render(*number, subtrees, &mut |kind, message| {

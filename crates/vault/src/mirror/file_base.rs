@@ -52,6 +52,7 @@ impl FileVersion {
 
     /// Whether the description of the file says that its content is the same.
     pub(super) fn is_current(&self, stat: &FileStat) -> bool {
+        // Without a modification time only the hash can say so.
         self.size == stat.size && self.modified.is_some() && self.modified == stat.modified
     }
 }

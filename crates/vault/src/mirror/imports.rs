@@ -240,6 +240,8 @@ impl MirrorRun<'_, '_, '_> {
         (drafts, layout, kind): (&[BlockDraft], Option<&FileLayout>, Option<MirrorChangeKind>),
         conflicts: &mut BTreeSet<String>,
     ) -> Result<()> {
+        // No change is number 0: a document that appeared in the meantime counts as changed by
+        // others.
         let expected = self.changes.get(&document).copied().unwrap_or(0);
         match document_edits::apply(
             self.notes, factory, import, document, expected, drafts, layout,

@@ -90,6 +90,7 @@ fn renames(
     let mut renamed = HashMap::new();
     let sizes: BTreeSet<u64> = lost.iter().map(|(_, base)| base.file.size).collect();
     let mut by_hash: HashMap<String, Vec<&str>> = HashMap::new();
+    // In reverse, so that `pop` takes the first path of several equal files.
     for path in free.iter().rev() {
         if files.get(*path).is_some_and(|stat| sizes.contains(&stat.size)) {
             by_hash.entry(hash(path)?).or_default().push(path);

@@ -152,6 +152,8 @@ impl PlanInput<'_, '_> {
             return Ok(());
         };
         let is_kept = self.is_file_edited(pair)? || pair.file_rename().is_some();
+        // In another history, such as a restored backup, the document was not deleted: the file is
+        // all that is left of it.
         if !is_kept && self.is_same_history {
             plan.removed.insert(*document, path.to_owned());
         } else if self.trash.contains(document) {

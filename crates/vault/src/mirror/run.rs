@@ -178,6 +178,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         for other in std::mem::take(&mut base.others).into_values().chain([mirrored]) {
             let mut equal = 0;
             for known in other.values().map(|base| &base.file) {
+                // By content: a folder that was copied has other times.
                 let stat = self.files.notes.get(&known.path);
                 if stat.is_some_and(|stat| stat.size == known.size)
                     && self.files.hash(&known.path)? == known.hash
@@ -286,6 +287,8 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         // Their files are still equal to the version of the base.
         let left = plan.left.iter().filter_map(|(id, comparison)| Some((*id, comparison.base?)));
         self.changes.extend(left);
+        // Files are read before any is written, so that no document overwrites an edit of its file,
+        // and links are written with the names that documents have by then.
         self.restore(plan)?;
         self.rename_documents(plan, &mut directories)?;
         self.read_files(plan, &directories)?;

@@ -153,14 +153,16 @@ impl CatchUpSource {
         let reader = snapshot.reader();
         while let Some(record) = self.records.next(reader)? {
             check()?;
-            self.indexed.insert(record.id, self.position.sequence());
+            let earlier = self.indexed.insert(record.id, self.position.sequence());
+            debug_assert!(earlier.is_none(), "an update has document {} once", record.id);
             if let Some(found) = dirty_documents::analyze(reader, &record, &mut self.analyzer)? {
                 return Ok(Some(found));
             }
         }
         for (document, analyzed) in self.pending.by_ref() {
             check()?;
-            self.indexed.insert(document, self.position.sequence());
+            let earlier = self.indexed.insert(document, self.position.sequence());
+            debug_assert!(earlier.is_none(), "an update has document {document} once");
             let found = match analyzed {
                 Some(found) => found,
                 None => dirty_documents::read(reader, document, &mut self.analyzer)?,

@@ -242,6 +242,7 @@ impl DirtyDocuments {
     /// Marks documents clean whose last change is before `position`: the index contains it.
     pub(super) fn mark_indexed_to(&mut self, position: ChangePosition) {
         self.documents.retain(|_, dirty| dirty.last > position.sequence());
+        // Searches may have read further in the meantime.
         if position.sequence() > self.read_to.sequence() {
             self.read_to = position;
         }

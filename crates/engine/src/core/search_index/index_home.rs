@@ -145,7 +145,12 @@ impl IndexHome {
             FileLock::try_lock(options.open(directory.generations().join(LOCK_FILE))?, false)
         };
         match lock() {
-            Ok(lock) => *shared.held.lock().unwrap_or_else(PoisonError::into_inner) = lock,
+            Ok(lock) => {
+                let mut held = shared.held.lock().unwrap_or_else(PoisonError::into_inner);
+                // A lock that this handle holds refuses a second one, and would be released for it.
+                debug_assert!(held.is_none(), "one thread at a time begins to write");
+                *held = lock;
+            }
             Err(error) => tracing::warn!(%error, "the search index could not be locked"),
         }
     }

@@ -128,6 +128,7 @@ impl Drop for IndexUpdate<'_> {
         if !self.indexer.home.is_shared() {
             return;
         }
+        // Runs before the guard is dropped, so that no thread of this process gets in between.
         // The writer knows the commit that it has made last; the next one may be another process's.
         let current = self.indexer.state().current.clone();
         if let Some(current) = current {

@@ -249,6 +249,8 @@ impl WorkerShared {
         let mut state =
             self.changed.wait_while(state, has_waiters).unwrap_or_else(PoisonError::into_inner);
         let deadline = state.is_bulk().then(|| Instant::now() + MAX_BULK_TURN);
+        // Before the turn reads the log: a write after this is counted for the next turn, even if
+        // this one still reads it.
         state.pending_writes = 0;
         state.new_documents = 0;
         state.dirty = DirtyLevel::Clean;

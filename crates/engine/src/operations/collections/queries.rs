@@ -375,7 +375,9 @@ impl<'a> PageSearch<'a> {
 
     fn finish(mut self) -> (Vec<PlainItem>, Option<OrderKey>) {
         let found = self.page.finish();
-        (found.items.iter().filter_map(|id| self.items.remove(id)).collect(), found.next)
+        let items: Vec<_> = found.items.iter().filter_map(|id| self.items.remove(id)).collect();
+        debug_assert_eq!(items.len(), found.items.len(), "no item of the page was evicted");
+        (items, found.next)
     }
 }
 

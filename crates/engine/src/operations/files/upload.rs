@@ -210,6 +210,8 @@ fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, longest: usize) -> io::Res
             buffer.resize(longest.min(filled + CHUNK_BYTES), 0);
         }
         let end = longest.min(buffer.len());
+        // Without room a read of 0 bytes would pass for the end of the file.
+        debug_assert!(filled < end, "the buffer has room for {} more bytes", longest - filled);
         let room = buffer.get_mut(filled..end).unwrap_or_default();
         let most = room.len();
         match reader.read(room) {

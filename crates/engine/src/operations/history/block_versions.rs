@@ -166,6 +166,7 @@ impl<'a> ChangesOfDocuments<'a> {
             let mut changes = self.reader.history(document);
             let is_before =
                 |change: &Result<Change>| change.as_ref().map_or(true, |it| it.sequence < before);
+            // An error counts as found: it is returned, where it would end the history in silence.
             if let Some(change) = changes.find(is_before) {
                 self.next.push((change?, changes));
             }

@@ -102,6 +102,7 @@ fn diff_texts(before: &Block, after: &Block) -> Option<TextDiff> {
     }
     let (old, new) = (words(&before), words(&after_text));
     let joined = |words: &[&str], start: usize, length: usize| {
+        debug_assert!(start + length <= words.len(), "a difference is within both texts");
         words.iter().skip(start).take(length).copied().collect::<String>()
     };
     let mut parts = Vec::new();
@@ -147,6 +148,7 @@ fn words(text: &str) -> Vec<&str> {
             |_| false
         };
         let length = rest.find(|letter| !is_same(letter)).unwrap_or(rest.len());
+        // A character of neither kind is a word of its own. At least one, so that the loop ends.
         let (word, after) = rest.split_at(length.max(first.len_utf8()));
         words.push(word);
         rest = after;

@@ -38,6 +38,7 @@ impl PastDocument {
                 return Err(gone(reader, document));
             }
             let at = |other| Self::at(reader, planned, other, change.sequence);
+            // Newest first: the edits of a change are undone on the state that it left.
             past.undo(reader, &change.edits, &at)?;
         }
         if sequence < reader.log_begins_at()?.sequence() {
@@ -140,6 +141,8 @@ fn exchanging(document: DocumentId, edits: &[Edit]) -> BTreeSet<DocumentId> {
                 documents.extend([from.document, to.document]);
             }
         }
+        // Repeated until nothing is added: a block may pass through several documents in one
+        // change.
         if documents.len() == known {
             return documents;
         }

@@ -47,7 +47,9 @@ pub(super) fn matched(old: &[OutlineBlock], new: &[OutlineBlock]) -> Vec<Option<
     matching.match_lone();
     let between = matching.new_to_old.iter().map(|old| old.map(|old| old + start));
     let ends = (old.len() - end..old.len()).map(Some);
-    (0..start).map(Some).chain(between).chain(ends).collect()
+    let matched: Vec<_> = (0..start).map(Some).chain(between).chain(ends).collect();
+    debug_assert_eq!(matched.len(), new.len(), "each block has its match, or none");
+    matched
 }
 
 struct Matching<'a> {
@@ -122,6 +124,10 @@ impl<'a> Matching<'a> {
         let ends = ends.into_iter();
         let ends = ends.filter_map(|old| Some((old, self.old_to_new.get(old).copied().flatten()?)));
         for (old, new) in ends.chain([(self.old.len(), self.new.len())]) {
+            debug_assert!(
+                last_old <= old && last_new <= new,
+                "an ascent is in the order of both lists"
+            );
             let free = |range: Range<usize>, list: &[Option<usize>]| -> Vec<usize> {
                 range.filter(|at| list.get(*at).is_some_and(Option::is_none)).collect()
             };

@@ -226,6 +226,7 @@ pub(super) fn closed_last(blocks: Vec<OutlineBlock>) -> Vec<OutlineBlock> {
             in_closed
         };
         let part = if in_closed { &mut closed } else { &mut open };
+        // A task moves with all blocks below it, so that their parents shift by the same number.
         if block.depth == 0 {
             shift = index - part.len();
         }

@@ -104,6 +104,7 @@ fn insert(
 fn section_end(siblings: &[BlockDraft], at: usize) -> usize {
     let level = |draft: &BlockDraft| heading_level(&draft.data);
     let Some(own) = siblings.get(at).and_then(level) else { return at + 1 };
+    debug_assert!(at < siblings.len(), "a section begins at one of the siblings");
     let below = siblings.get(at + 1..).unwrap_or_default();
     let ends = below.iter().position(|draft| level(draft).is_some_and(|level| level <= own));
     ends.map_or(siblings.len(), |length| at + 1 + length)

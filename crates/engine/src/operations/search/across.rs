@@ -305,6 +305,8 @@ impl<A: AccessScope> Connection<A> {
             let newest = self.newest_visibility(visibility)?;
             let snapshot = indexer.snapshot(&store, &newest)?;
             if !self.sees_as(visibility, &snapshot.space)? {
+                // A write moved a document into a folder of the scope, or out of one, after the
+                // visibility was read.
                 continue;
             }
             // Filters name folders and days, so they are resolved in the same snapshot.

@@ -56,6 +56,11 @@ impl RankCurve {
         let positions: Vec<usize> = sampled(scores.len()).collect();
         let kept = positions.iter().filter_map(|position| scores.get(*position).copied());
         let kept = kept.collect();
+        // A cursor with other scores would be refused.
+        debug_assert!(
+            scores.is_sorted_by(|one, other| one >= other),
+            "scores are numbers, the best first"
+        );
         let documents = u32::try_from(scores.len()).unwrap_or(u32::MAX);
         Self { documents, positions, scores: kept }
     }
@@ -121,6 +126,7 @@ impl FusionRanks {
         let words = words.map(|rank| {
             let score = narrow(rank.score);
             if rank.lacks_terms {
+                // After all documents that have every term, whatever its score.
                 f64::from(self.complete.documents) + self.lacking.rank(score)
             } else {
                 self.complete.rank(score)
@@ -245,6 +251,12 @@ fn fused(
     ranks: Option<&FusionRanks>,
 ) -> Result<Vec<RankedHit>> {
     invariant!(ranks.is_some() || hits.is_empty(), "the results of words are fused by their ranks");
+    // Both lists are merged.
+    debug_assert!(hits.is_sorted_by_key(|hit| hit.rank.document), "hits are by document");
+    debug_assert!(
+        nearest.is_sorted_by(|one, other| one.document < other.document),
+        "a document has one nearest vector"
+    );
     let score = |words: Option<&Hit>, similarity: Option<f32>| match ranks {
         Some(ranks) => ranks.score(words.map(|hit| &hit.rank), similarity),
         None => similarity.map_or(0.0, f64::from),
@@ -323,6 +335,7 @@ fn visible_embeddings(
     let mut stored = reader.embeddings_in(model, stored_in)?;
     if stored_in != document && !stored.is_empty() {
         let blocks = reader.subtree_texts(document.root())?;
+        // The document around the page has vectors that the scope must not see.
         let blocks: HashSet<BlockId> = blocks.iter().map(|block| block.id).collect();
         stored.retain(|embedding| blocks.contains(&embedding.block));
     }

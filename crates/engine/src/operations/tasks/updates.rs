@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
     BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits, Result, Task,
-    TaskUpdate,
+    TaskUpdate, invariant,
 };
 use leafbase_tree_ops::{self as ops, BlockUpdate, ReadTree, ResolvedPosition};
 
@@ -124,7 +124,11 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             for block in blocks {
                 let located = tree.locate(block.id)?.ok_or_else(Error::not_found)?;
                 let location = destinations::location(documents.record(tree, located.document)?);
-                tasks.extend(to_task(block, location));
+                let id = block.id;
+                let Some(task) = to_task(block, location) else {
+                    invariant!("block {id} was updated as a task, so it is one")
+                };
+                tasks.push(task);
             }
             Ok(tasks)
         })

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_model::{BlockId, Edit, InsertTarget, Result};
+use leafbase_model::{BlockId, Edit, InsertTarget, Result, invariant};
 use leafbase_store::SpaceReader;
 
 /// How many rows of the change log are read at a time.
@@ -32,6 +32,8 @@ impl LaterWrites {
         loop {
             let changes = reader.changes_after(read_to, ROWS_PER_READ)?;
             let Some(last) = changes.last() else { return Ok(later) };
+            // Otherwise the loop would not end.
+            invariant!(last.sequence > read_to, "change {} follows {read_to}", last.sequence);
             read_to = last.sequence;
             for change in changes.iter().filter(|change| !group.contains(&change.sequence)) {
                 for edit in &change.edits {
@@ -59,6 +61,7 @@ impl LaterWrites {
         parent: BlockId,
         sequence: u64,
     ) -> Vec<BlockId> {
+        // From the newest one back: the index of each is among the siblings that it found or left.
         for it in self.after(parent, sequence).rev() {
             if it.is_arrival {
                 children.retain(|child| !it.blocks.contains(child));

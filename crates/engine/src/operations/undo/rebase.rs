@@ -74,6 +74,7 @@ impl Rebase {
         sequence: u64,
         edit: &Edit,
     ) -> Result<Rebased> {
+        // Also of an edit that is refused: an edit of the same block must not be tried before it.
         self.seen.extend(blocks_of(edit));
         match edit {
             Edit::Update { before, after, .. } => update(tree, context, &self.sight, before, after),
@@ -225,6 +226,7 @@ impl Rebase {
             return Ok(later);
         }
         let Some(oldest) = self.group.first() else { invariant!("a group has changes") };
+        // From the oldest one, so that one pass over the log serves all changes of the group.
         let mut later = LaterWrites::read(tree.reader_at(parent)?, *oldest, &self.group)?;
         later.add_planned(&self.planned);
         Ok(self.later.get_or_init(|| later))
@@ -291,7 +293,10 @@ fn remove(
     // What each removed block followed, for one that followed it.
     let mut removed: Vec<(BlockId, Option<BlockId>)> = Vec::new();
     for left in tops(subtrees) {
-        let Some(top) = left.first().map(|node| node.block.id) else { continue };
+        let Some(top) = left.first().map(|node| node.block.id) else {
+            invariant!("a subtree has its top")
+        };
+
         let location = tree.locate(top)?;
         let Some(BlockLocation { document, .. }) =
             location.filter(|location| location.parent == Some(parent))
@@ -304,6 +309,7 @@ fn remove(
         obstacles.extend(differences(tree, sight, left, &present.0)?);
         obstacles.extend(commented(tree, document, &present)?);
         let mut after = tree.previous_sibling(top)?;
+        // Edits apply in order: a sibling that one before removes cannot be followed any more.
         while let Some((_, before)) = removed.iter().find(|(block, _)| Some(*block) == after) {
             after = *before;
         }

@@ -33,6 +33,7 @@ pub(super) fn differences(
     let gone = left.iter().filter(|node| !found.contains(&node.block.id));
     obstacles.extend(gone.map(|node| Obstacle::block(node.block.id, "was moved or deleted since")));
     if obstacles.is_empty() {
+        debug_assert_eq!(left.len(), present.len(), "both have the same blocks");
         let moved = left.iter().zip(present).find(|(left, present)| {
             (left.block.id, left.depth) != (present.block.id, present.depth)
         });

@@ -213,6 +213,7 @@ impl StagedModel {
             is_changed = true;
             if let Some((_, digest)) = stored {
                 self.record.digest = self.record.digest.wrapping_sub(digest);
+                // The key is that of the first vector, which may be another one now.
                 rows.delete(&key)?;
                 rows.delete(&keyspaces::embedding_digest(&key))?;
             }

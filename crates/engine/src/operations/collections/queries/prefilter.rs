@@ -106,7 +106,7 @@ impl<'p> IndexPrefilter<'p> {
             .is_some_and(|candidates| intersection.is_few(candidates.len())))
     }
 
-    /// The candidates, if an index yields them candidates `most` rows. Collected once.
+    /// The candidates, if an index yields them within `most` rows. Collected once.
     pub(super) fn candidates(
         &mut self,
         index: &ItemIndex<'_>,

@@ -16,7 +16,7 @@ pub(super) struct RelationColumns<'a> {
     /// The properties that the query evaluates, sorted.
     keys: Vec<String>,
     needed: Vec<NeededRelation>,
-    /// `CollectionRows` whose relations were looked up one by one.
+    /// Rows whose relations were looked up one by one.
     looked_up: u64,
     links: LinkRedactor<'a, 'a>,
 }
