@@ -68,7 +68,8 @@ pub struct Leader {
     store: Arc<dyn ReplicaStore>,
     options: LeaderOptions,
     lease: HeldLease,
-    /// Snapshots made since the last reply of [`Leader::ship`].
+    /// Changes shipped and snapshots made since the last reply of [`Leader::ship`].
+    changes: u64,
     snapshots: u64,
 }
 
@@ -113,7 +114,8 @@ impl Leader {
             Err(error) if error.kind() == ErrorKind::HistoryGone && options.start_over => false,
             checked => checked.map(|()| true)?,
         };
-        let mut leader = Self { space: space.clone(), store, options, lease, snapshots: 0 };
+        let mut leader =
+            Self { space: space.clone(), store, options, lease, changes: 0, snapshots: 0 };
         // Of a leader that ended between its puts and its manifest.
         leader.delete_garbage()?;
         if !is_past || leader.lease.manifest().snapshots.is_empty() {
@@ -165,7 +167,6 @@ impl Leader {
             }
             // The files of a row may be erased before they are read: the next rows say so.
             let Some(segment) = self.put_segment(&rows)? else { continue };
-            shipment.changes += rows.len() as u64;
             if rows.iter().any(ChangeRow::purges) {
                 self.reset(vec![segment])?;
             } else {
@@ -183,12 +184,13 @@ impl Leader {
             self.publish(self.lease.manifest().clone())?;
         }
         shipment.position = self.position();
+        shipment.changes = std::mem::take(&mut self.changes);
         shipment.snapshots = std::mem::take(&mut self.snapshots);
         Ok(shipment)
     }
 
-    /// Makes a snapshot, whatever was shipped since the last one, and deletes those that are no
-    /// longer kept. Returns the position after the last change in it.
+    /// Makes a snapshot, whatever was shipped since the last one, ships the changes in it, and
+    /// deletes the snapshots that are no longer kept. Returns the position after its last change.
     ///
     /// # Errors
     /// As [`Self::ship`].
@@ -197,7 +199,12 @@ impl Leader {
         let snapshot = snapshots::put(&self.space, &*self.store, self.fence(), &self.options)?;
         // Without a change in between, the new copy takes the place of the last one.
         let position = snapshot.position;
+        let Some(segments) = self.put_segments(self.position(), position)? else {
+            self.reset(Vec::new())?;
+            return Ok(self.position());
+        };
         let mut manifest = self.lease.manifest().clone();
+        manifest.segments.extend(segments);
         manifest.snapshots.retain(|other| other.position != position);
         manifest.snapshots.push(snapshot);
         let surplus = manifest.snapshots.len().saturating_sub(self.options.keep_snapshots);
@@ -236,6 +243,10 @@ impl Leader {
 
     /// Replaces the manifest by one with a new term.
     fn publish(&mut self, manifest: Manifest) -> Result<()> {
+        // A follower that is promoted at the end of the segments would lack what the snapshot has.
+        let end = manifest.end().map_or(0, |end| end.sequence());
+        let newest = manifest.snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
+        invariant!(newest <= end, "the snapshot at {newest} was shipped, and {end} is the end");
         let manifest = lease::extended(manifest, &self.options);
         let replaced = self.lease.replace(&*self.store, manifest);
         self.settle(replaced)
@@ -254,6 +265,13 @@ impl Leader {
     /// a purge redacted older changes, or they are not the past of this space.
     fn reset(&mut self, segments: Vec<SegmentEntry>) -> Result<()> {
         let snapshot = snapshots::put(&self.space, &*self.store, self.fence(), &self.options)?;
+        let newer = match segments.last() {
+            Some(segment) => self.put_segments(segment.last, snapshot.position)?,
+            None => None,
+        };
+        // Without the newer ones, followers begin with the snapshot.
+        let segments =
+            newer.map_or_else(Vec::new, |newer| segments.into_iter().chain(newer).collect());
         let mut manifest = self.lease.manifest().clone();
         manifest.snapshots = vec![snapshot];
         manifest.segments = segments;
@@ -268,9 +286,35 @@ impl Leader {
         garbage.try_for_each(|name| self.store.delete(name))
     }
 
+    /// Puts the segments of the rows from `from` up to the snapshot at `to`, which may be newer: the
+    /// space is written while it is copied. `None` if only a snapshot has what these rows did:
+    /// compaction dropped one, or a purge redacted or follows it.
+    fn put_segments(
+        &mut self,
+        mut from: ChangePosition,
+        to: ChangePosition,
+    ) -> Result<Option<Vec<SegmentEntry>>> {
+        let mut segments = Vec::new();
+        while from.sequence() < to.sequence() {
+            let rows = match self.space.connect().change_rows(from, SEGMENT_BYTES) {
+                Ok(rows) => rows,
+                Err(error) if error.kind() == ErrorKind::HistoryGone => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            if rows.iter().any(|row| row.purges() || row.change().is_redacted()) {
+                return Ok(None);
+            }
+            // The files of a row may be erased before they are read: the next rows say so.
+            let Some(segment) = self.put_segment(&rows)? else { continue };
+            from = segment.last;
+            segments.push(segment);
+        }
+        Ok(Some(segments))
+    }
+
     /// Puts the segment of these rows and the files that they create. `None` if one of these was
     /// erased in the meantime.
-    fn put_segment(&self, rows: &[ChangeRow]) -> Result<Option<SegmentEntry>> {
+    fn put_segment(&mut self, rows: &[ChangeRow]) -> Result<Option<SegmentEntry>> {
         let notes = self.space.connect();
         let mut files: HashMap<String, FileEntry> = HashMap::new();
         for file in rows.iter().flat_map(ChangeRow::files) {
@@ -306,6 +350,7 @@ impl Leader {
             files,
         };
         self.store.put(&segment.name(), &bytes)?;
+        self.changes += rows.len() as u64;
         Ok(Some(segment))
     }
 

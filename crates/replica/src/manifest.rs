@@ -141,7 +141,7 @@ impl Manifest {
     pub(crate) fn end(&self) -> Option<ChangePosition> {
         let snapshot = self.snapshots.last().map(|snapshot| snapshot.position);
         let segment = self.segments.last().map(|segment| segment.last);
-        // A snapshot may be newer than the segments, whose rows go on without a gap.
+        // The segments reach the newest snapshot at least, if there are any.
         segment.or(snapshot)
     }
 

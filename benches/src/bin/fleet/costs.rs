@@ -75,8 +75,12 @@ impl SpaceCosts {
         let close = median(closed.collect());
         let rebuilt = paths.iter().take(10).map(|path| {
             fs::remove_dir_all(path.join("index")).expect("an index");
-            let notes = open_with_index(path).connect();
-            micros(|| notes.space().flush_search().expect("indexed")).0
+            let notes = open(path).connect();
+            micros(|| {
+                notes.search("word").expect("a search");
+                notes.space().flush_search().expect("indexed");
+            })
+            .0
         });
         let rebuild = median(rebuilt.collect());
         Self {
@@ -113,12 +117,6 @@ impl SpaceCosts {
 
 fn open(path: &Path) -> Space {
     Space::builder().search_indexing(SearchIndexing::OnDemand).open(path).expect("a space")
-}
-
-fn open_with_index(path: &Path) -> Space {
-    let space = open(path);
-    space.connect().search("word").expect("a search");
-    space
 }
 
 fn make(path: &Path, documents: usize) -> Vec<DocumentId> {

@@ -28,7 +28,7 @@ fn main() {
         "| fleet | requests a second | at rest | opened for a request | busy cores, mean and hottest host | median | 99 % | 99.9 % | moves |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
-    for (name, fleet) in fleets(setting("FLEET_SECONDS", 600) as f64) {
+    for (name, fleet) in fleets(setting("FLEET_SECONDS", 300) as f64) {
         let Outcome { opened, busy, hottest, latencies, moves } = fleet.simulate(&costs);
         println!(
             "| {name} | {:.0} | {:.0} GiB | {:.2} % | {:.1} and {:.1} of {HOST_CORES} | {} | {} | {} | {moves} |",
@@ -57,11 +57,11 @@ fn fleets(seconds: f64) -> Vec<(&'static str, Fleet)> {
         moves_hot: true,
         lost_host_at: None,
     };
-    let million = of(1_000_000, 8, 16_000.0);
-    let hot = Fleet { hot_share: 0.25, ..of(100_000, 4, 8_000.0) };
+    let million = of(1_000_000, 8, 80_000.0);
+    let hot = Fleet { hot_share: 0.25, ..of(100_000, 4, 40_000.0) };
     vec![
-        ("1,000 spaces, one host", of(1_000, 1, 2_000.0)),
-        ("100,000 spaces, four hosts", of(100_000, 4, 8_000.0)),
+        ("1,000 spaces, one host", of(1_000, 1, 10_000.0)),
+        ("100,000 spaces, four hosts", of(100_000, 4, 40_000.0)),
         ("a million spaces, eight hosts", million.clone()),
         (
             "a million spaces, eight hosts with a fourth of the memory",
