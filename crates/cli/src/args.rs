@@ -29,8 +29,8 @@ const STYLES: Styles = Styles::styled()
 /// of its ID; a block by its ID or a prefix, an item of a collection also by its title. Case is
 /// ignored unless it resolves an ambiguity.
 ///
-/// A day is 2026-03-01, today, tomorrow, yesterday, friday (the first one after today), last friday,
-/// +3d, -2w, +1m, in 3 days, 2 weeks ago, next month; blanks may be hyphens.
+/// A day is 2026-03-01, today, tomorrow, yesterday, friday (the first one after today), last
+/// friday, +3d, -2w, +1m, in 3 days, 2 weeks ago, next month; blanks may be hyphens.
 #[derive(Debug, Parser)]
 #[command(name = "leafbase", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Arguments {

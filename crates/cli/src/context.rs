@@ -43,8 +43,8 @@ impl CommandContext {
         Some(held.space.connect().acting_as(author))
     }
 
-    /// Opens the space beside other programs, for as long as a shell or a screen lasts; read-only if
-    /// it cannot be written.
+    /// Opens the space beside other programs, for as long as a shell lasts; read-only if it cannot
+    /// be written.
     pub(crate) fn hold(&self) -> CliResult<HeldSpace> {
         let path = self.path()?;
         let builder = Space::builder().search_indexing(SearchIndexing::OnDemand).shared(true);

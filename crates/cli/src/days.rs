@@ -65,7 +65,7 @@ impl FromStr for SpokenDay {
             return Ok(Self::Request(day));
         }
         // A date that the calendar lacks has an error of its own.
-        if let Some(error) = lower.parse::<Day>().err().filter(|error| is_of_calendar(error)) {
+        if let Some(error) = lower.parse::<Day>().err().filter(is_of_calendar) {
             return Err(error.message().to_owned());
         }
         let found = signed(&lower).or_else(|| worded(&lower));

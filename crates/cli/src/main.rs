@@ -21,10 +21,10 @@ mod catalog;
 mod context;
 mod days;
 mod graph_layout;
-mod listing;
 mod names;
 mod plot;
 mod replica_address;
+mod task_numbers;
 
 mod args;
 mod commands;

@@ -186,6 +186,9 @@ const ALL_DOCUMENTS: &str = "list all documents with their IDs: leafbase ls --al
 /// Whether a name refers to the document with this path.
 type NameMatcher<'a> = dyn Fn(&str, &Document) -> bool + 'a;
 
+/// Whether a name refers to the folder with this path.
+type FolderMatcher<'a> = dyn Fn(&str, FolderId) -> bool + 'a;
+
 fn by_title(catalog: &Catalog, name: &str) -> CliResult<Option<Document>> {
     let lower = name.to_lowercase();
     let id = name.to_ascii_uppercase();
@@ -259,7 +262,7 @@ fn find_folder(folders: &FolderCatalog, name: &str) -> CliResult<Option<FolderRe
     }
     let lower = name.to_lowercase();
     let id = name.to_ascii_uppercase();
-    let tests: [&dyn Fn(&str, FolderId) -> bool; 3] =
+    let tests: [&FolderMatcher<'_>; 3] =
         [&|path, _| path == name, &|path, _| path.to_lowercase() == lower, &|_, folder| {
             name.len() >= MIN_ID_PREFIX && folder.to_string().starts_with(&id)
         }];

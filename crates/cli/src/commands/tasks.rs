@@ -6,15 +6,15 @@ use leafbase::{Connection, Items, ListTasks, Task, TaskScope, TaskState, TaskUpd
 use crate::context::CommandContext;
 use crate::days::{self, SpokenDay};
 use crate::error::{CliError, CliResult};
-use crate::listing;
 use crate::names;
 use crate::show::{styles, tasks};
+use crate::task_numbers;
 
 /// List tasks, or change their state and days
 ///
 /// A task is named by its number in the last listing of the space (3; 3,5-7), by its ID or a prefix
-/// of it, or by a part of its text that no other task has. The numbers are those of the last listing
-/// that was printed, and keep their meaning until the next one, however the tasks change.
+/// of it, or by a part of its text that no other task has. The numbers are those of the last
+/// listing that was printed, and keep their meaning until the next one, however tasks change.
 #[derive(Debug, Args)]
 pub(crate) struct TasksCommand {
     /// The tasks to list
@@ -111,7 +111,7 @@ impl TasksCommand {
                 .out
                 .json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
         }
-        listing::remember(&notes, found.iter().flat_map(|(_, tasks)| tasks))?;
+        task_numbers::remember(&notes, found.iter().flat_map(|(_, tasks)| tasks))?;
         show(context, &notes, &found)
     }
 
@@ -137,10 +137,10 @@ impl TasksCommand {
         ];
         let mut updates = Vec::new();
         for (names, state) in states {
-            let tasks = listing::tasks(&notes, names)?.into_iter();
+            let tasks = task_numbers::tasks(&notes, names)?.into_iter();
             updates.extend(tasks.map(|id| TaskUpdate::of(id).with_state(state)));
         }
-        for id in listing::tasks(&notes, &self.change)? {
+        for id in task_numbers::tasks(&notes, &self.change)? {
             let mut update = TaskUpdate::of(id);
             update.info.schedule_date = self.on.map(|day| day.at(&notes)).transpose()?;
             update.info.deadline_date = self.due.map(|day| day.at(&notes)).transpose()?;

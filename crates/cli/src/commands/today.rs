@@ -6,8 +6,8 @@ use leafbase::{Block, Connection, Day, DayRef, ErrorKind, Fetch, Task, TaskScope
 use crate::context::CommandContext;
 use crate::days::{self, SpokenDay};
 use crate::error::CliResult;
-use crate::listing;
 use crate::show::{styles, tasks};
+use crate::task_numbers;
 
 /// Show today's note and the active tasks, or the note and the tasks of another day
 ///
@@ -39,7 +39,7 @@ impl TodayCommand {
         if context.options.json {
             return context.out.json(&TodayReply { note, tasks: listed });
         }
-        listing::remember(&notes, listed.iter())?;
+        task_numbers::remember(&notes, listed.iter())?;
         context.out.line(context.out.paint(styles::TITLE, days::in_words(day)))?;
         match &note {
             Some(note) => {
@@ -48,7 +48,7 @@ impl TodayCommand {
             }
             None if day == today => context.out.line("\nno entries yet: leafbase add TEXT")?,
             None => {
-                context.out.line(format_args!("\nno entries yet: leafbase add --to {day} TEXT"))?
+                context.out.line(format_args!("\nno entries yet: leafbase add --to {day} TEXT"))?;
             }
         }
         if listed.is_empty() {

@@ -5,7 +5,7 @@ use leafbase::{ErrorKind, UndoChanges};
 
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
-use crate::listing;
+use crate::task_numbers;
 
 /// Undo the last change, or changes by their numbers
 ///
@@ -23,7 +23,7 @@ impl UndoCommand {
         let notes = context.writer()?;
         let mut numbers = Vec::new();
         for name in &self.numbers {
-            let found = listing::numbers(name)?.ok_or_else(|| {
+            let found = task_numbers::numbers(name)?.ok_or_else(|| {
                 CliError::usage(format!("{name:?} is no number of a change"))
                     .hint("list the changes with their numbers: leafbase log")
             })?;

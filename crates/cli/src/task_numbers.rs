@@ -35,7 +35,8 @@ pub(crate) fn remember<'a>(
     tasks: impl Iterator<Item = &'a Task>,
 ) -> CliResult<()> {
     let Some(file) = file(notes)? else { return Ok(()) };
-    let text: String = tasks.map(|task| format!("{}\n", task.id)).collect();
+    let ids: Vec<_> = tasks.map(|task| task.id.to_string()).collect();
+    let text = ids.join("\n");
     let write = || {
         let directory = file.parent().unwrap_or(&file);
         fs::create_dir_all(directory)?;
