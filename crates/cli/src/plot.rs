@@ -71,7 +71,8 @@ impl SpacePlot {
             });
         }
         largest.sort_by(|one, two| {
-            two.blocks.cmp(&one.blocks).then(one.document_id.cmp(&two.document_id))
+            let names = one.title.cmp(&two.title).then(one.document_id.cmp(&two.document_id));
+            two.blocks.cmp(&one.blocks).then(names)
         });
         largest.truncate(MAX_LARGEST);
         let mut changes = BTreeMap::<Day, u64>::new();
