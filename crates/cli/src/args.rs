@@ -5,12 +5,12 @@ use clap::builder::styling::AnsiColor;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    add, backup, cat, check, collections, compact, completions, diff, edit, export, follow, grep,
-    history, import, links, list, log, man, mirror, mv, new, query, replicate, restore, rm,
-    salvage, search, stats, tags, tasks, today, tree, undo,
+    add, backup, cat, check, collections, compact, completions, diff, edit, export, follow, graph,
+    grep, history, import, links, list, log, man, mirror, mv, new, query, replicate, restore, rm,
+    salvage, search, shell, stats, tags, tasks, today, tree, undo,
 };
 use crate::context::CommandContext;
-use crate::error::{CliResult, EXIT_CODES, Exit};
+use crate::error::{CliError, CliResult, EXIT_CODES, Exit};
 use crate::options::GlobalOptions;
 
 const STYLES: Styles = Styles::styled()
@@ -25,9 +25,12 @@ const STYLES: Styles = Styles::styled()
 /// current directory upwards: the directory itself, or the only one in it whose name ends in
 /// .leafbase.
 ///
-/// A document is named by its title (Bread), its path (Kitchen/Bread), its day (today, 2026-03-01),
-/// its ID or a prefix of its ID. Case is ignored unless it resolves an ambiguity. A block is named
-/// by its ID.
+/// A document is named by its title (Bread), its path (Kitchen/Bread), its day, its ID or a prefix
+/// of its ID; a block by its ID or a prefix, an item of a collection also by its title. Case is
+/// ignored unless it resolves an ambiguity.
+///
+/// A day is 2026-03-01, today, tomorrow, yesterday, friday (the first one after today), last
+/// friday, +3d, -2w, +1m, in 3 days, 2 weeks ago, next month; blanks may be hyphens.
 #[derive(Debug, Parser)]
 #[command(name = "leafbase", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -59,6 +62,7 @@ pub(crate) enum Command {
     Collections(collections::CollectionsCommand),
     Query(query::QueryCommand),
     Links(links::LinksCommand),
+    Graph(graph::GraphCommand),
     Log(log::LogCommand),
     History(history::HistoryCommand),
     Diff(diff::DiffCommand),
@@ -71,6 +75,7 @@ pub(crate) enum Command {
     Follow(follow::FollowCommand),
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
+    Shell(shell::ShellCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
 }
@@ -95,20 +100,23 @@ impl Command {
             Self::Search(search) => search.run(context),
             Self::Tags(tags) => tags.run(context),
             Self::Tasks(tasks) => tasks.run(context),
-            Self::Today(_) => today::TodayCommand::run(context),
+            Self::Today(today) => today.run(context),
             Self::Collections(collections) => collections.run(context),
             Self::Query(query) => query.run(context),
             Self::Links(links) => links.run(context),
+            Self::Graph(graph) => graph.run(context),
             Self::Log(log) => log.run(context),
             Self::History(history) => history.run(context),
             Self::Diff(diff) => diff.run(context),
             Self::Undo(undo) => undo.run(context),
-            Self::Stats(_) => stats::StatsCommand::run(context),
+            Self::Stats(stats) => stats.run(context),
             Self::Backup(backup) => backup.run(context),
             Self::Replicate(replicate) => replicate.run(context),
             Self::Follow(follow) => follow.run(context),
             Self::Restore(restore) => restore.run(context),
             Self::Compact(command) => command.run(context),
+            // The program starts a session before it comes here: this is a line of one.
+            Self::Shell(_) => Err(CliError::usage("this is a shell already")),
             Self::Completions(completions) => completions.run(&mut Arguments::command(), context),
             Self::Man(man) => man.run(Arguments::command(), context),
         };

@@ -27,6 +27,7 @@ pub(crate) mod collections;
 pub(crate) mod query;
 
 pub(crate) mod diff;
+pub(crate) mod graph;
 pub(crate) mod history;
 pub(crate) mod links;
 pub(crate) mod log;
@@ -41,6 +42,8 @@ pub(crate) mod stats;
 pub(crate) mod follow;
 pub(crate) mod replicate;
 pub(crate) mod restore;
+
+pub(crate) mod shell;
 
 pub(crate) mod completions;
 pub(crate) mod man;

@@ -20,12 +20,43 @@ pub(crate) const SPACE_EXTENSION: &str = "leafbase";
 pub(crate) struct CommandContext {
     pub(crate) options: GlobalOptions,
     pub(crate) out: Out,
+    held: Option<HeldSpace>,
+}
+
+/// A space that a shell keeps open, with its directory.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldSpace {
+    pub(crate) space: Space,
+    pub(crate) path: PathBuf,
 }
 
 impl CommandContext {
-    pub(crate) fn new(options: GlobalOptions) -> Self {
+    pub(crate) fn new(options: GlobalOptions, held: Option<HeldSpace>) -> Self {
         let out = Out::new(options.color);
-        Self { options, out }
+        Self { options, out, held }
+    }
+
+    /// A connection to the space that the shell holds, if the command is for that space.
+    fn held(&self, path: &Path) -> Option<Connection> {
+        let held = self.held.as_ref().filter(|held| held.path == path)?;
+        let author = self.options.author.as_deref().unwrap_or("");
+        Some(held.space.connect().acting_as(author))
+    }
+
+    /// Opens the space beside other programs, for as long as a shell lasts; read-only if it cannot
+    /// be written.
+    pub(crate) fn hold(&self) -> CliResult<HeldSpace> {
+        let path = self.path()?;
+        let builder = Space::builder().search_indexing(SearchIndexing::OnDemand).shared(true);
+        let opened = match self.retry_while_open(|| builder.clone().open(&path)) {
+            Err(error) if error.kind() == ErrorKind::ReadOnly => {
+                let builder = Space::builder().read_only(true);
+                self.retry_while_open(|| open_beside(&builder, &path))
+            }
+            opened => opened,
+        };
+        let space = opened.map_err(|error| open_error(error, &path))?;
+        Ok(HeldSpace { space, path })
     }
 
     /// Opens the space read-only: other programs may read it at the same time.
@@ -43,6 +74,9 @@ impl CommandContext {
     pub(crate) fn searcher(&self) -> CliResult<Connection> {
         let builder = Space::builder().search_indexing(SearchIndexing::OnDemand);
         let path = self.path()?;
+        if let Some(notes) = self.held(&path) {
+            return Ok(notes);
+        }
         match self.retry_while_open(|| open_beside(&builder, &path)) {
             // The stored index may be stale then; the search covers newer documents itself.
             Err(error) if error.kind() == ErrorKind::ReadOnly => self.reader(),
@@ -52,6 +86,9 @@ impl CommandContext {
 
     fn open(&self, builder: &SpaceBuilder) -> CliResult<Connection> {
         let path = self.path()?;
+        if let Some(notes) = self.held(&path) {
+            return Ok(notes);
+        }
         let opened = self.retry_while_open(|| open_beside(builder, &path));
         Ok(opened
             .map_err(|error| open_error(error, &path))?

@@ -132,6 +132,14 @@ impl CliError {
         self
     }
 
+    /// Puts a text before the message.
+    pub(crate) fn prefixed(mut self, prefix: &str) -> Self {
+        if let Self::Reported(report) = &mut self {
+            report.message.insert_str(0, prefix);
+        }
+        self
+    }
+
     /// Sets the exit code.
     pub(crate) fn with_exit(mut self, exit: Exit) -> Self {
         if let Self::Reported(report) = &mut self {

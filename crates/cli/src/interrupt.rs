@@ -24,6 +24,11 @@ pub(crate) fn listen() {
     drop(ctrlc::set_handler(handler));
 }
 
+/// Forgets a Ctrl-C that ended an earlier command of the same shell.
+pub(crate) fn forget() {
+    ASKED.store(false, Ordering::Relaxed);
+}
+
 /// Whether Ctrl-C was pressed.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)

@@ -1,15 +1,19 @@
-//! Names given by users: documents by title, path, day, alias or ID, folders by path, blocks by ID.
+//! Names given by users: documents by title, path, day, alias or ID, folders and items by title or
+//! path, and all of them and blocks by a prefix of the ID.
 
 use leafbase::{
     Block, BlockId, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
-    DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ListCollections, Location,
+    DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ItemFilter, ListCollections,
+    Location, Operator, QueryItems,
 };
 
 use crate::catalog::{Catalog, FolderCatalog};
+use crate::days::SpokenDay;
 use crate::error::{CliError, CliResult};
+use crate::show::blocks;
 
 /// Minimum length of an ID prefix.
-const MIN_ID_PREFIX: usize = 6;
+pub(crate) const MIN_ID_PREFIX: usize = 6;
 /// Candidates listed for an ambiguous name.
 const MAX_CANDIDATES: usize = 10;
 
@@ -35,7 +39,7 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
-    let day = name.parse::<DayRef>().ok();
+    let day = name.parse::<SpokenDay>().ok().map(|day| day.at(notes)).transpose()?;
     if let Some(note) = day.map(|day| note_of(notes, day)).transpose()?.flatten() {
         return Ok(ResolvedName::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
     }
@@ -45,12 +49,19 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
         Some(document) => Some(document),
         None => by_alias(notes, name)?,
     };
-    match found {
-        Some(document) => Ok(ResolvedName::Document(Box::new(document))),
-        None if day.is_some() => {
-            Err(CliError::not_found(format!("there is no daily note for {name}"))
-                .hint(format!("the first write creates it: leafbase add --to {name} TEXT")))
-        }
+    if let Some(document) = found {
+        return Ok(ResolvedName::Document(Box::new(document)));
+    }
+    let block = match by_item(notes, name)? {
+        Some(item) => Some(item),
+        None => by_block_prefix(notes, &catalog, name)?,
+    };
+    match block {
+        Some(block) => Ok(ResolvedName::Block(block)),
+        None if day.is_some() => Err(CliError::not_found(format!(
+            "there is no daily note for {name}"
+        ))
+        .hint(format!("the first write creates it: leafbase add --to {} TEXT", quoted(name)))),
         None => {
             let paths = catalog.documents.iter().map(|(path, _)| path.as_str());
             Err(unknown("document", name, paths, ALL_DOCUMENTS))
@@ -67,6 +78,84 @@ fn by_alias(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
         return Err(ambiguous("documents", name, candidates));
     }
     Ok(found.pop())
+}
+
+/// The day that `name` means where writing creates its note. A weekday or a distance is one only
+/// if no document has that title.
+pub(crate) fn day_to_write(notes: &Connection, name: &str) -> CliResult<Option<DayRef>> {
+    match name.parse::<SpokenDay>() {
+        Ok(SpokenDay::Request(day)) => Ok(Some(day)),
+        Ok(day) if by_title(&Catalog::read(notes)?, name)?.is_none() => day.at(notes).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The name as one word of a shell.
+fn quoted(name: &str) -> String {
+    shlex::try_quote(name).map_or_else(|_| name.to_owned(), std::borrow::Cow::into_owned)
+}
+
+/// The item with this title, or `COLLECTION/TITLE`.
+fn by_item(notes: &Connection, name: &str) -> CliResult<Option<BlockId>> {
+    let collections = notes.list_collections(ListCollections::default())?.0;
+    let mut found = Vec::new();
+    for collection in &collections {
+        let title = match name.split_once('/') {
+            Some((of, title)) if of.eq_ignore_ascii_case(&collection.name) => title,
+            _ => name,
+        };
+        for item in items_titled(notes, collection.id, title)? {
+            found.push((item, format!("{}/{title}", collection.name)));
+        }
+    }
+    one_block("items", name, found)
+}
+
+/// The items of a collection with this title.
+pub(crate) fn items_titled(
+    notes: &Connection,
+    collection: BlockId,
+    title: &str,
+) -> CliResult<Vec<BlockId>> {
+    let schema = notes.schema(collection)?;
+    let filter = ItemFilter::on(&*schema.content.key, Operator::Equals, title);
+    let mut request = QueryItems::of(collection).filtered(Some(filter));
+    request.max_depth = Some(0);
+    Ok(notes.query_items(request)?.iter().map(|item| item.id).collect())
+}
+
+/// The block whose ID begins so. Reads all documents.
+fn by_block_prefix(
+    notes: &Connection,
+    catalog: &Catalog,
+    name: &str,
+) -> CliResult<Option<BlockId>> {
+    let prefix = name.to_ascii_uppercase();
+    // IDs begin with a time, and their alphabet has no I, L, O and U.
+    let in_alphabet =
+        |letter: char| letter.is_ascii_alphanumeric() && !matches!(letter, 'I' | 'L' | 'O' | 'U');
+    let is_prefix = prefix.len() >= MIN_ID_PREFIX && prefix.chars().all(in_alphabet);
+    if !is_prefix || !prefix.starts_with('0') {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    for (_, document) in &catalog.documents {
+        let root = notes.fetch(Fetch::new(document.id()))?;
+        let blocks = root.walk().filter(|(_, block)| block.id.to_string().starts_with(&prefix));
+        found.extend(blocks.map(|(_, block)| (block.id, blocks::words(block))));
+    }
+    one_block("blocks", name, found)
+}
+
+fn one_block(what: &str, name: &str, found: Vec<(BlockId, String)>) -> CliResult<Option<BlockId>> {
+    match found.as_slice() {
+        [] => Ok(None),
+        [(block, _)] => Ok(Some(*block)),
+        _ => {
+            let candidates = found.into_iter().map(|(block, text)| (block.to_string(), text));
+            Err(ambiguous(what, name, candidates))
+        }
+    }
 }
 
 /// The daily note without its blocks, if it exists.
@@ -96,6 +185,9 @@ const ALL_DOCUMENTS: &str = "list all documents with their IDs: leafbase ls --al
 
 /// Whether a name refers to the document with this path.
 type NameMatcher<'a> = dyn Fn(&str, &Document) -> bool + 'a;
+
+/// Whether a name refers to the folder with this path.
+type FolderMatcher<'a> = dyn Fn(&str, FolderId) -> bool + 'a;
 
 fn by_title(catalog: &Catalog, name: &str) -> CliResult<Option<Document>> {
     let lower = name.to_lowercase();
@@ -128,7 +220,7 @@ fn by_title(catalog: &Catalog, name: &str) -> CliResult<Option<Document>> {
     Ok(None)
 }
 
-fn ambiguous(
+pub(crate) fn ambiguous(
     what: &str,
     name: &str,
     candidates: impl Iterator<Item = (String, String)>,
@@ -169,10 +261,14 @@ fn find_folder(folders: &FolderCatalog, name: &str) -> CliResult<Option<FolderRe
         return Ok(Some(id.into()));
     }
     let lower = name.to_lowercase();
-    let tests: [&dyn Fn(&str) -> bool; 2] =
-        [&|path| path == name, &|path| path.to_lowercase() == lower];
+    let id = name.to_ascii_uppercase();
+    let tests: [&FolderMatcher<'_>; 3] =
+        [&|path, _| path == name, &|path, _| path.to_lowercase() == lower, &|_, folder| {
+            name.len() >= MIN_ID_PREFIX && folder.to_string().starts_with(&id)
+        }];
     for test in tests {
-        let mut found: Vec<_> = folders.paths().filter(|(path, _)| test(path)).collect();
+        let mut found: Vec<_> =
+            folders.paths().filter(|(path, folder)| test(path, *folder)).collect();
         found.sort_unstable();
         match found.as_slice() {
             [] => {}
@@ -244,10 +340,12 @@ fn make_folder(notes: &Connection, path: &str) -> CliResult<FolderId> {
 pub(crate) fn collection(notes: &Connection, name: &str) -> CliResult<Collection> {
     let all = notes.list_collections(ListCollections::default())?.0;
     let (id, lower) = (name.parse::<BlockId>().ok(), name.to_lowercase());
-    let tests: [&dyn Fn(&Collection) -> bool; 3] = [
+    let prefix = name.to_ascii_uppercase();
+    let tests: [&dyn Fn(&Collection) -> bool; 4] = [
         &|collection| Some(collection.id) == id,
         &|collection| collection.name == name,
         &|collection| collection.name.to_lowercase() == lower,
+        &|one| name.len() >= MIN_ID_PREFIX && one.id.to_string().starts_with(&prefix),
     ];
     for test in tests {
         let mut found: Vec<_> = all.iter().filter(|collection| test(collection)).collect();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// Options that every command takes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalOptions {
     /// The directory of the space
@@ -23,6 +23,19 @@ pub(crate) struct GlobalOptions {
     /// When to use colors; auto respects NO_COLOR and uses them on a terminal only
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorMode,
+}
+
+impl GlobalOptions {
+    /// Takes what a line of a shell leaves open from the options of the shell.
+    pub(crate) fn inherit(&mut self, shell: &Self) {
+        self.json |= shell.json;
+        if self.author.is_none() {
+            self.author.clone_from(&shell.author);
+        }
+        if self.color == ColorMode::Auto {
+            self.color = shell.color;
+        }
+    }
 }
 
 /// When output is colored.

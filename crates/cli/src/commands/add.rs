@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::Args;
 use leafbase::{
-    AddTasks, Connection, CreateDocuments, DayRef, Destination, InsertBlocks, Position,
-    TaskDestination, TaskDraft,
+    AddTasks, Connection, CreateDocuments, Destination, InsertBlocks, Position, TaskDestination,
+    TaskDraft,
 };
 
 use crate::catalog::FolderCatalog;
 use crate::context::CommandContext;
+use crate::days::SpokenDay;
 use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::line;
@@ -25,7 +26,7 @@ pub(crate) struct AddCommand {
     more: Vec<String>,
     /// The document, block ID or day; a missing daily note is created [default: today; for a task:
     /// the inbox]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", allow_hyphen_values = true)]
     to: Option<String>,
     /// Insert at the start instead of the end
     #[arg(long, conflicts_with_all = ["new", "task"])]
@@ -39,12 +40,12 @@ pub(crate) struct AddCommand {
     /// Add a task
     #[arg(short = 'k', long)]
     task: bool,
-    /// Day for which the task is scheduled: today, tomorrow, 2026-03-01
-    #[arg(long, value_name = "DAY", requires = "task")]
-    on: Option<DayRef>,
+    /// Day for which the task is scheduled: today, friday, +3d, "in 2 weeks", 2026-03-01
+    #[arg(long, value_name = "DAY", requires = "task", allow_hyphen_values = true)]
+    on: Option<SpokenDay>,
     /// Deadline of the task
-    #[arg(long, value_name = "DAY", requires = "task")]
-    due: Option<DayRef>,
+    #[arg(long, value_name = "DAY", requires = "task", allow_hyphen_values = true)]
+    due: Option<SpokenDay>,
 }
 
 impl AddCommand {
@@ -82,7 +83,7 @@ impl AddCommand {
 
     fn position(&self, notes: &Connection) -> CliResult<Position> {
         let name = self.to.as_deref().unwrap_or("today");
-        if let Ok(day) = name.parse::<DayRef>() {
+        if let Some(day) = names::day_to_write(notes, name)? {
             return Ok(if self.start {
                 Position::start_of_day(day)
             } else {
@@ -130,14 +131,14 @@ impl AddCommand {
     fn task(&self, context: &mut CommandContext, notes: &Connection) -> CliResult<()> {
         let location = match self.to.as_deref() {
             None => TaskDestination::Inbox,
-            Some(name) => match name.parse::<DayRef>() {
-                Ok(day) => TaskDestination::DailyNote(day),
-                Err(_) => names::document(notes, name)?.id().into(),
+            Some(name) => match names::day_to_write(notes, name)? {
+                Some(day) => TaskDestination::DailyNote(day),
+                None => names::document(notes, name)?.id().into(),
             },
         };
         let mut draft = TaskDraft::new(self.words()?.trim_end()).at(location);
-        draft.info.schedule_date = self.on.map(Some);
-        draft.info.deadline_date = self.due.map(Some);
+        draft.info.schedule_date = self.on.map(|day| day.at(notes)).transpose()?.map(Some);
+        draft.info.deadline_date = self.due.map(|day| day.at(notes)).transpose()?.map(Some);
         let added = notes.add_tasks(AddTasks::new([draft]))?;
         if context.options.json {
             return context.out.json(&added);

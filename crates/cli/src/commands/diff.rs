@@ -6,6 +6,7 @@ use leafbase::{
 };
 
 use crate::context::CommandContext;
+use crate::days::HistoryPoint;
 use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::{line, styles};
@@ -18,22 +19,25 @@ use crate::show::{line, styles};
 pub(crate) struct DiffCommand {
     /// A document
     name: String,
-    /// The version before [default: before the last change of the document]
-    from: Option<u64>,
+    /// The version before: its number, or a day for the version at its beginning [default: before
+    /// the last change of the document]
+    #[arg(allow_hyphen_values = true)]
+    from: Option<HistoryPoint>,
     /// The version after [default: the present one]
-    to: Option<u64>,
+    #[arg(allow_hyphen_values = true)]
+    to: Option<HistoryPoint>,
 }
 
 impl DiffCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.reader()?;
         let document = names::document(&notes, &self.name)?;
-        let to = match self.to {
-            Some(to) => to,
+        let to = match &self.to {
+            Some(to) => to.number(&notes)?,
             None => notes.last_sequence()?,
         };
-        let from = match self.from {
-            Some(from) => from,
+        let from = match &self.from {
+            Some(from) => from.number(&notes)?,
             None => before_last(&notes, &document)?,
         };
         let diff = notes.diff_document(document.id(), from, to).map_err(|error| {

@@ -4,6 +4,7 @@ use clap::Args;
 use leafbase::{BlockVersion, DocumentVersion, Timestamp};
 
 use crate::context::CommandContext;
+use crate::days::HistoryPoint;
 use crate::error::CliResult;
 use crate::names::{self, ResolvedName};
 use crate::show::{line, styles};
@@ -24,14 +25,19 @@ pub(crate) struct HistoryCommand {
     /// Only versions before this number
     #[arg(long, value_name = "NUMBER")]
     before: Option<u64>,
+    /// Only versions since this day, or after this number
+    #[arg(long, value_name = "DAY|NUMBER", allow_hyphen_values = true)]
+    since: Option<HistoryPoint>,
 }
 
 impl HistoryCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.reader()?;
+        let since = self.since.as_ref().map(|since| since.number(&notes)).transpose()?.unwrap_or(0);
         match names::document_or_block(&notes, &self.name)? {
             ResolvedName::Document(document) => {
-                let versions = notes.history(document.id(), self.before, self.limit)?;
+                let mut versions = notes.history(document.id(), self.before, self.limit)?;
+                versions.retain(|version| version.sequence > since);
                 if context.options.json {
                     return context.out.json(&leafbase::Items(versions));
                 }
@@ -41,7 +47,8 @@ impl HistoryCommand {
                 })
             }
             ResolvedName::Block(block) => {
-                let versions = notes.block_history(block, self.before, self.limit)?;
+                let mut versions = notes.block_history(block, self.before, self.limit)?;
+                versions.retain(|version| version.sequence > since);
                 if context.options.json {
                     return context.out.json(&leafbase::Items(versions));
                 }

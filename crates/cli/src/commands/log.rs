@@ -7,6 +7,7 @@ use clap::Args;
 use leafbase::{Change, ChangePosition, Connection, DocumentId, Edit, Error, ErrorKind, Space};
 
 use crate::context::{CommandContext, open_beside};
+use crate::days::HistoryPoint;
 use crate::error::CliResult;
 use crate::interrupt;
 use crate::show::{line, styles};
@@ -32,9 +33,10 @@ pub(crate) struct LogCommand {
     )]
     limit: u64,
     /// Show all changes after this sequence number, 0 for all, or after NUMBER:TOKEN, as JSON shows
-    /// them: refused if the space has another history by now
-    #[arg(long, value_name = "POSITION", value_parser = position)]
-    since: Option<ChangePosition>,
+    /// them: refused if the space has another history by now; or since a day: yesterday, "last
+    /// monday"
+    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
+    since: Option<HistoryPoint>,
     /// Keep showing new changes until Ctrl-C
     #[arg(short, long)]
     follow: bool,
@@ -52,18 +54,14 @@ fn interval(text: &str) -> Result<f64, String> {
     }
 }
 
-fn position(text: &str) -> Result<ChangePosition, String> {
-    text.parse().map_err(|error: Error| error.to_string())
-}
-
 impl LogCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         if self.follow {
             interrupt::listen();
         }
         let notes = context.reader()?;
-        let since = match self.since {
-            Some(since) => since,
+        let since = match &self.since {
+            Some(since) => since.position(&notes)?,
             None => latest(&notes, self.limit)?,
         };
         let mut last = show_since(context, &notes, since)?;

@@ -2,12 +2,13 @@
 
 use clap::Args;
 use leafbase::{
-    Connection, CountItems, GroupValue, ItemCounts, ItemFilter, Limits, Operator, PropertyType,
-    QueryItems, Schema, Sort,
+    BlockId, Connection, CountItems, GroupValue, ItemCounts, ItemFilter, Limits, Operator,
+    PropertyType, QueryItems, Relation, Schema, Sort,
 };
 use serde_json::Value;
 
 use crate::context::CommandContext;
+use crate::days::SpokenDay;
 use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::table::{self, Cell};
@@ -17,8 +18,8 @@ use crate::show::{items, line, styles};
 ///
 /// A condition is a key, an operator and a value: 'pages<350', 'state=Open', 'title~lisbon'. The
 /// operators are = != < <= > >=, ~ for substrings and ^= for prefixes; key= matches items without a
-/// value, key!= items with one. For a select, commas separate alternatives. Days are 2026-03-01,
-/// today, tomorrow or yesterday. A related item is named by its ID.
+/// value, key!= items with one. For a select, commas separate alternatives. Days are those of
+/// leafbase --help: 'due<friday'. A related item is named by its title or its ID.
 #[derive(Debug, Args)]
 pub(crate) struct QueryCommand {
     /// The collection: its name or ID
@@ -88,7 +89,7 @@ impl QueryCommand {
         let conditions = self
             .conditions
             .iter()
-            .map(|text| condition(schema, text))
+            .map(|text| condition(notes, schema, text))
             .collect::<CliResult<Vec<_>>>()?;
         Ok((!conditions.is_empty()).then_some(ItemFilter::And(conditions)))
     }
@@ -114,7 +115,7 @@ fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> CliRe
 const OPERATORS: [&str; 8] = ["!=", "<=", ">=", "^=", "=", "<", ">", "~"];
 
 /// Parses a condition such as `pages<350`.
-fn condition(schema: &Schema, text: &str) -> CliResult<ItemFilter> {
+fn condition(notes: &Connection, schema: &Schema, text: &str) -> CliResult<ItemFilter> {
     let at = |sign: &&'static str| text.find(*sign).map(|place| (place, *sign));
     // The leftmost operator counts; at one offset the longest.
     let found = OPERATORS
@@ -143,14 +144,45 @@ fn condition(schema: &Schema, text: &str) -> CliResult<ItemFilter> {
         PropertyType::SingleSelect | PropertyType::MultiSelect | PropertyType::Relation
     );
     if many && (sign == "=" || sign == "!=") {
-        let values: Vec<_> = value.split(',').map(str::trim).collect();
+        let values = value.split(',').map(str::trim);
+        let values = match relation_of(schema, key) {
+            Some(relation) => values
+                .map(|value| related(notes, relation.target, value))
+                .collect::<CliResult<Vec<_>>>()?,
+            None => values.map(str::to_owned).collect(),
+        };
         let any = ItemFilter::on(key, Operator::AnyOf, values);
         return Ok(if sign == "=" { any } else { any.negated() });
     }
     let operator = operator(kind, sign).ok_or_else(|| {
         CliError::usage(format!("{key} has type {kind}, which does not support {sign}"))
     })?;
-    Ok(ItemFilter::on(key, operator, operand(kind, value)))
+    // What is no day is refused by the engine, whose message names the property.
+    let day = (kind == PropertyType::Date).then(|| value.parse::<SpokenDay>().ok()).flatten();
+    let operand = match day {
+        Some(day) => Value::from(day.at(notes)?.to_string()),
+        None => operand(kind, value),
+    };
+    Ok(ItemFilter::on(key, operator, operand))
+}
+
+fn relation_of<'s>(schema: &'s Schema, key: &str) -> Option<&'s Relation> {
+    schema.properties.iter().find(|property| &*property.key == key)?.kind.relation()
+}
+
+/// The ID of an item of `collection`, which is named by its ID or its title.
+fn related(notes: &Connection, collection: BlockId, name: &str) -> CliResult<String> {
+    if name.parse::<BlockId>().is_ok() {
+        return Ok(name.to_owned());
+    }
+    match names::items_titled(notes, collection, name)?.as_slice() {
+        [] => Err(CliError::not_found(format!("no related item is named {name:?}"))),
+        [item] => Ok(item.to_string()),
+        several => {
+            let candidates = several.iter().map(|item| (item.to_string(), name.to_owned()));
+            Err(names::ambiguous("items", name, candidates))
+        }
+    }
 }
 
 /// The type of a property; the title is a text.

@@ -7,6 +7,7 @@ use leafbase::{ChangePosition, Timestamp};
 use leafbase_replica::{RestorePoint, restore};
 
 use crate::context::CommandContext;
+use crate::days::SpokenDay;
 use crate::error::CliResult;
 use crate::progress;
 use crate::replica_address::ReplicaAddress;
@@ -21,8 +22,9 @@ pub(crate) struct RestoreCommand {
     /// The directory of the new space
     path: PathBuf,
     /// The number of the last change to have, or a time: 2026-03-01, 2026-03-01T09:30 or
-    /// 2026-03-01T09:30:00Z [default: all that was shipped]
-    #[arg(long, value_name = "CHANGE|TIME", value_parser = moment)]
+    /// 2026-03-01T09:30:00Z, or a day such as yesterday or "last friday" [default: all that was
+    /// shipped]
+    #[arg(long, value_name = "CHANGE|TIME", allow_hyphen_values = true, value_parser = moment)]
     at: Option<RestorePoint>,
 }
 
@@ -45,8 +47,13 @@ fn moment(text: &str) -> Result<RestorePoint, String> {
     }
     let expected =
         |_| format!("expected a number, or a time such as 2026-03-01T09:30:00Z, got {text:?}");
-    let time: jiff::civil::DateTime = text.parse().map_err(expected)?;
     let zone = jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC);
+    let day = text.parse::<SpokenDay>().ok().and_then(|day| {
+        let today = jiff::Timestamp::now().to_zoned(zone.clone()).date().to_string();
+        day.date(today.parse().ok()?).ok()
+    });
+    let time = day.map_or_else(|| text.to_owned(), |day| day.to_string());
+    let time: jiff::civil::DateTime = time.parse().map_err(expected)?;
     let time = time.to_zoned(zone).map_err(expected)?;
     Ok(RestorePoint::Time(Timestamp::from_millis(time.timestamp().as_millisecond())))
 }

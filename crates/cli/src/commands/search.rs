@@ -5,6 +5,7 @@ use leafbase::{Connection, CorrectedTerm, FolderRef, Limits, SearchDocuments, Se
 
 use crate::catalog::FolderCatalog;
 use crate::context::CommandContext;
+use crate::days;
 use crate::error::CliResult;
 use crate::names;
 use crate::progress;
@@ -17,7 +18,7 @@ use crate::show::styles;
 /// English words match their inflected forms, and the last word also matches as a prefix. A word
 /// that no document has is read as words like it. Quoted words match as a phrase. Filters among
 /// the words: title:WORD, tag:TAG, in:FOLDER, -WORD, created:DAYS and modified:DAYS, where DAYS is
-/// 2026-03-01, >=2026-03-01, <=today or 2026-03-01..2026-03-31. What is no filter is searched as
+/// 2026-03-01, >=last-monday, <=today or 2026-03-01..yesterday. What is no filter is searched as
 /// text.
 #[derive(Debug, Args)]
 pub(crate) struct SearchCommand {
@@ -48,7 +49,8 @@ impl SearchCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.searcher()?;
         let folders = FolderCatalog::read(&notes)?;
-        let mut request = self.request(&folders)?.limit(self.limit.min(Limits::SEARCH_PAGE));
+        let mut request =
+            self.request(&notes, &folders)?.limit(self.limit.min(Limits::SEARCH_PAGE));
         let search = |request: &SearchDocuments| {
             progress::while_running("searching", || notes.search(request.clone()))
         };
@@ -94,9 +96,10 @@ impl SearchCommand {
         }
     }
 
-    fn request(&self, folders: &FolderCatalog) -> CliResult<SearchDocuments> {
+    fn request(&self, notes: &Connection, folders: &FolderCatalog) -> CliResult<SearchDocuments> {
         let lookup = |name: &str| names::folder(folders, name).ok();
-        let mut request = SearchDocuments::from_query_text(&self.words.join(" "), lookup);
+        let text = days::in_query(notes, &self.words.join(" "))?;
+        let mut request = SearchDocuments::from_query_text(&text, lookup);
         if self.all {
             request = request.all_words();
         } else if self.any {

@@ -1,17 +1,23 @@
 //! `leafbase stats`: shows the size of a space.
 
 use clap::Args;
-use leafbase::SpaceMeta;
+use leafbase::{EmbeddingModel, SpaceMeta};
 
 use crate::context::CommandContext;
 use crate::error::CliResult;
-use crate::show::line::{bytes, number};
+use crate::plot::SpacePlot;
+use crate::show::line::{self, bytes, number};
 use crate::show::styles;
 use crate::show::table::{self, Cell};
 
-/// Show the size of the space
+/// Show the size of the space, its vectors, and with --plot its growth and activity
 #[derive(Debug, Args)]
-pub(crate) struct StatsCommand {}
+pub(crate) struct StatsCommand {
+    /// Draw the growth by month, the largest documents, and the changes of the last year as a
+    /// calendar
+    #[arg(long)]
+    plot: bool,
+}
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,14 +33,19 @@ struct StatsReply {
     bytes: u64,
     sequence: u64,
     log_begins_at: u64,
+    embedding_models: Vec<EmbeddingModel>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    plot: Option<SpacePlot>,
 }
 
 impl StatsCommand {
-    pub(crate) fn run(context: &mut CommandContext) -> CliResult<()> {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.reader()?;
         let (stats, meta) = (notes.space().stats()?, notes.space().meta()?);
+        let models = notes.embedding_models()?.0;
+        let plot = self.plot.then(|| SpacePlot::read(&notes)).transpose()?;
         if context.options.json {
-            return context.out.json(&shown(&stats, &meta));
+            return context.out.json(&shown(&stats, &meta, models, plot));
         }
         let mut rows = vec![
             ("name", meta.name),
@@ -51,13 +62,23 @@ impl StatsCommand {
         if stats.log_begins_at > 0 {
             rows.push(("log begins at", number(stats.log_begins_at)));
         }
+        rows.extend(models.iter().map(|model| {
+            let (count, size) = (number(model.embeddings), number(model.dimensions));
+            ("vectors", format!("{count} of {}, {size} dimensions", line::plain(&model.model)))
+        }));
         let cells = |(name, value)| vec![Cell::styled(name, styles::QUIET), Cell::new(value)];
         let rows: Vec<_> = rows.into_iter().map(cells).collect();
-        table::write(&mut context.out, &rows)
+        table::write(&mut context.out, &rows)?;
+        plot.map_or(Ok(()), |plot| plot.write(&mut context.out))
     }
 }
 
-fn shown(stats: &leafbase::SpaceStats, meta: &SpaceMeta) -> StatsReply {
+fn shown(
+    stats: &leafbase::SpaceStats,
+    meta: &SpaceMeta,
+    embedding_models: Vec<EmbeddingModel>,
+    plot: Option<SpacePlot>,
+) -> StatsReply {
     StatsReply {
         id: meta.id.to_string(),
         name: meta.name.clone(),
@@ -70,5 +91,7 @@ fn shown(stats: &leafbase::SpaceStats, meta: &SpaceMeta) -> StatsReply {
         bytes: stats.bytes,
         sequence: stats.sequence,
         log_begins_at: stats.log_begins_at,
+        embedding_models,
+        plot,
     }
 }

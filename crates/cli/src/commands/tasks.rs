@@ -1,16 +1,20 @@
 //! `leafbase tasks`: lists tasks and changes their state.
 
 use clap::{Args, ValueEnum};
-use leafbase::{
-    BlockId, Connection, Day, Items, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks,
-};
+use leafbase::{Connection, Items, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks};
 
 use crate::context::CommandContext;
-use crate::error::CliResult;
+use crate::days::{self, SpokenDay};
+use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::{styles, tasks};
+use crate::task_numbers;
 
-/// List tasks, or change their state
+/// List tasks, or change their state and days
+///
+/// A task is named by its number in the last listing of the space (3; 3,5-7), by its ID or a prefix
+/// of it, or by a part of its text that no other task has. The numbers are those of the last
+/// listing that was printed, and keep their meaning until the next one, however tasks change.
 #[derive(Debug, Args)]
 pub(crate) struct TasksCommand {
     /// The tasks to list
@@ -20,17 +24,42 @@ pub(crate) struct TasksCommand {
     #[arg(long = "in", value_name = "DOCUMENT", conflicts_with = "scope")]
     document: Option<String>,
     /// Mark these tasks as done
-    #[arg(long, value_name = "ID", num_args = 1..)]
-    done: Vec<BlockId>,
+    #[arg(long, value_name = "TASK", num_args = 1..)]
+    done: Vec<String>,
     /// Mark these tasks as canceled
-    #[arg(long, value_name = "ID", num_args = 1..)]
-    cancel: Vec<BlockId>,
+    #[arg(long, value_name = "TASK", num_args = 1..)]
+    cancel: Vec<String>,
     /// Mark these tasks as open again
-    #[arg(long, value_name = "ID", num_args = 1..)]
-    reopen: Vec<BlockId>,
+    #[arg(long, value_name = "TASK", num_args = 1..)]
+    reopen: Vec<String>,
+    /// Change the days of these tasks: --on, --due
+    #[arg(long, value_name = "TASK", num_args = 1..)]
+    change: Vec<String>,
+    /// With --change: the day for which they are scheduled, or none
+    #[arg(long, value_name = "DAY", requires = "change")]
+    #[arg(allow_hyphen_values = true, value_parser = day_or_none)]
+    on: Option<DayOrNone>,
+    /// With --change: their deadline, or none
+    #[arg(long, value_name = "DAY", requires = "change")]
+    #[arg(allow_hyphen_values = true, value_parser = day_or_none)]
+    due: Option<DayOrNone>,
     /// Maximum number of tasks
     #[arg(long, value_name = "TASKS")]
     limit: Option<usize>,
+}
+
+/// A day, or that there is none.
+#[derive(Clone, Copy, Debug)]
+struct DayOrNone(Option<SpokenDay>);
+
+fn day_or_none(text: &str) -> Result<DayOrNone, String> {
+    if text == "none" { Ok(DayOrNone(None)) } else { text.parse().map(|day| DayOrNone(Some(day))) }
+}
+
+impl DayOrNone {
+    fn at(self, notes: &Connection) -> CliResult<Option<leafbase::DayRef>> {
+        self.0.map(|day| day.at(notes)).transpose()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,7 +78,8 @@ enum TaskView {
 
 impl TasksCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
-        if !(self.done.is_empty() && self.cancel.is_empty() && self.reopen.is_empty()) {
+        let named = [&self.done, &self.cancel, &self.reopen, &self.change];
+        if named.into_iter().any(|names| !names.is_empty()) {
             return self.change(context);
         }
         let notes = context.reader()?;
@@ -81,6 +111,7 @@ impl TasksCommand {
                 .out
                 .json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
         }
+        task_numbers::remember(&notes, found.iter().flat_map(|(_, tasks)| tasks))?;
         show(context, &notes, &found)
     }
 
@@ -94,20 +125,32 @@ impl TasksCommand {
     }
 
     fn change(&self, context: &mut CommandContext) -> CliResult<()> {
+        if !self.change.is_empty() && self.on.is_none() && self.due.is_none() {
+            return Err(CliError::usage("--change needs the new day: --on, --due or both")
+                .hint("leafbase tasks --change 3 --due friday"));
+        }
         let notes = context.writer()?;
         let states = [
             (&self.done, TaskState::Done),
             (&self.cancel, TaskState::Canceled),
             (&self.reopen, TaskState::Todo),
         ];
-        let updates = states.into_iter().flat_map(|(ids, state)| {
-            ids.iter().map(move |id| TaskUpdate::of(*id).with_state(state))
-        });
+        let mut updates = Vec::new();
+        for (names, state) in states {
+            let tasks = task_numbers::tasks(&notes, names)?.into_iter();
+            updates.extend(tasks.map(|id| TaskUpdate::of(id).with_state(state)));
+        }
+        for id in task_numbers::tasks(&notes, &self.change)? {
+            let mut update = TaskUpdate::of(id);
+            update.info.schedule_date = self.on.map(|day| day.at(&notes)).transpose()?;
+            update.info.deadline_date = self.due.map(|day| day.at(&notes)).transpose()?;
+            updates.push(update);
+        }
         let changed = notes.update_tasks(UpdateTasks::new(updates))?;
         if context.options.json {
             return context.out.json(&changed);
         }
-        tasks::write(&mut context.out, &notes, today(&notes)?, &changed)
+        tasks::write(&mut context.out, &notes, days::today(&notes)?, &changed, None)
     }
 }
 
@@ -116,7 +159,7 @@ fn show(
     notes: &Connection,
     found: &[(&str, Vec<Task>)],
 ) -> CliResult<()> {
-    let today = today(notes)?;
+    let (today, mut number) = (days::today(notes)?, 1);
     if found.iter().all(|(_, tasks)| tasks.is_empty()) {
         return context.out.line("no tasks");
     }
@@ -128,12 +171,8 @@ fn show(
             }
             context.out.line(context.out.paint(styles::TITLE, name))?;
         }
-        tasks::write(&mut context.out, notes, today, list)?;
+        tasks::write(&mut context.out, notes, today, list, Some(number))?;
+        number += list.len();
     }
     Ok(())
-}
-
-/// The current day in the time zone of the space.
-pub(super) fn today(notes: &Connection) -> CliResult<Option<Day>> {
-    Ok(notes.info()?.space.time.get(..10).and_then(|day| day.parse().ok()))
 }

@@ -5,6 +5,7 @@ use leafbase::{ErrorKind, UndoChanges};
 
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
+use crate::task_numbers;
 
 /// Undo the last change, or changes by their numbers
 ///
@@ -12,15 +13,22 @@ use crate::error::{CliError, CliResult};
 /// the error names the blocks. An undo is a change, which can be undone.
 #[derive(Debug, Args)]
 pub(crate) struct UndoCommand {
-    /// Numbers of changes [default: the last one]
+    /// Numbers of changes: 12, or 12,14-16 [default: the last one]
     #[arg(value_name = "NUMBER")]
-    numbers: Vec<u64>,
+    numbers: Vec<String>,
 }
 
 impl UndoCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.writer()?;
-        let mut numbers = self.numbers;
+        let mut numbers = Vec::new();
+        for name in &self.numbers {
+            let found = task_numbers::numbers(name)?.ok_or_else(|| {
+                CliError::usage(format!("{name:?} is no number of a change"))
+                    .hint("list the changes with their numbers: leafbase log")
+            })?;
+            numbers.extend(found.into_iter().map(|number| number as u64));
+        }
         if numbers.is_empty() {
             numbers.push(notes.last_sequence()?);
         }

@@ -10,30 +10,33 @@ use super::{line, styles};
 use crate::error::CliResult;
 use crate::out::Out;
 
-/// Writes the tasks; `today` determines which are overdue.
+/// Writes the tasks; `today` determines which are overdue. They are numbered from `first`.
 pub(crate) fn write(
     out: &mut Out,
     notes: &Connection,
-    today: Option<Day>,
+    today: Day,
     tasks: &[Task],
+    first: Option<usize>,
 ) -> CliResult<()> {
     let mut titles = HashMap::new();
     let mut rows = Vec::with_capacity(tasks.len());
-    for task in tasks {
+    for (index, task) in tasks.iter().enumerate() {
         let place = place(notes, &mut titles, task.location)?;
         let closed = task.info.state != TaskState::Todo;
         let text = format!("{}{}", task_mark(task.info.state), line::first(&task.inline));
-        rows.push(vec![
+        let number = first.map(|first| Cell::new(format!("{:>2}", first + index)));
+        let cells = [
             Cell::styled(task.id.to_string(), styles::QUIET),
             if closed { Cell::styled(text, styles::QUIET) } else { Cell::new(text) },
             days(task, today),
             Cell::styled(place, styles::QUIET),
-        ]);
+        ];
+        rows.push(number.into_iter().chain(cells).collect());
     }
     table::write(out, &rows)
 }
 
-fn days(task: &Task, today: Option<Day>) -> Cell {
+fn days(task: &Task, today: Day) -> Cell {
     let (planned, due) = (task.info.schedule_date, task.info.deadline_date);
     let text = match (planned, due) {
         (None, None) => String::new(),
@@ -42,7 +45,7 @@ fn days(task: &Task, today: Option<Day>) -> Cell {
         (Some(planned), Some(due)) => format!("{planned}, due {due}"),
     };
     let is_open = task.info.state == TaskState::Todo;
-    let is_late = is_open && due.or(planned).zip(today).is_some_and(|(day, today)| day < today);
+    let is_late = is_open && due.or(planned).is_some_and(|day| day < today);
     if is_late { Cell::styled(text, styles::LATE) } else { Cell::new(text) }
 }
 

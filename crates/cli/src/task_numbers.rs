@@ -1,0 +1,186 @@
+//! The last listing of tasks, so that its numbers name them.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use leafbase::{BlockId, Connection, ListTasks, Task, TaskScope};
+
+use crate::error::{CliError, CliResult};
+use crate::names::{self, MIN_ID_PREFIX};
+use crate::show::line;
+
+/// The file of the listing: the tasks of one space in their order, an ID per line.
+fn file(notes: &Connection) -> CliResult<Option<PathBuf>> {
+    let space = notes.space().meta()?.id;
+    Ok(state_directory().map(|directory| directory.join(format!("tasks-{space}"))))
+}
+
+/// The directory of what the program remembers: `leafbase` in `XDG_STATE_HOME`, which is
+/// `~/.local/state` by default, or in `LOCALAPPDATA`.
+pub(crate) fn state_directory() -> Option<PathBuf> {
+    let variable = |name: &str| {
+        let path = std::env::var_os(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let state = variable("XDG_STATE_HOME")
+        .or_else(|| variable("HOME").map(|home| home.join(".local/state")))
+        .or_else(|| variable("LOCALAPPDATA"))?;
+    Some(state.join("leafbase"))
+}
+
+/// Remembers the tasks in the order of their numbers.
+pub(crate) fn remember<'a>(
+    notes: &Connection,
+    tasks: impl Iterator<Item = &'a Task>,
+) -> CliResult<()> {
+    let Some(file) = file(notes)? else { return Ok(()) };
+    let ids: Vec<_> = tasks.map(|task| task.id.to_string()).collect();
+    let text = ids.join("\n");
+    let write = || {
+        let directory = file.parent().unwrap_or(&file);
+        fs::create_dir_all(directory)?;
+        let mut written = tempfile::NamedTempFile::new_in(directory)?;
+        written.write_all(text.as_bytes())?;
+        written.persist(&file).map(drop).map_err(std::io::Error::from)
+    };
+    if write().is_err() {
+        // Numbers of an earlier listing would name other tasks than those on the screen.
+        drop(fs::remove_file(&file));
+    }
+    Ok(())
+}
+
+fn recall(notes: &Connection) -> CliResult<Vec<BlockId>> {
+    let missing = || {
+        CliError::usage("a number is that of the last listing of tasks, and there is none")
+            .hint("list the tasks with their numbers: leafbase tasks")
+    };
+    let file = file(notes)?.ok_or_else(missing)?;
+    let text = fs::read_to_string(file).map_err(|_| missing())?;
+    text.lines().map(|id| id.parse().map_err(|_| missing())).collect()
+}
+
+/// Resolves tasks by their numbers in the last listing, by IDs, prefixes of them, or their texts.
+pub(crate) fn tasks(notes: &Connection, names: &[String]) -> CliResult<Vec<BlockId>> {
+    let mut found = Vec::with_capacity(names.len());
+    for name in names {
+        match numbers(name)? {
+            Some(numbers) => {
+                let listed = recall(notes)?;
+                for number in numbers {
+                    let task = number.checked_sub(1).and_then(|index| listed.get(index));
+                    found.push(*task.ok_or_else(|| out_of_range(number, listed.len()))?);
+                }
+            }
+            None => found.push(task(notes, name)?),
+        }
+    }
+    Ok(found)
+}
+
+fn out_of_range(number: usize, listed: usize) -> CliError {
+    let count = line::count(listed, "task", "tasks");
+    CliError::not_found(format!("the last listing has {count} and no number {number}"))
+        .hint("list the tasks with their numbers: leafbase tasks")
+}
+
+/// Numbers within one range of the command line, so that a mistyped one does not fill the memory.
+const MAX_RANGE: usize = 10_000;
+
+/// Parses `3` and `3,5-7`; none if the text has no such form.
+pub(crate) fn numbers(text: &str) -> CliResult<Option<Vec<usize>>> {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let ends = |part: &'_ str| {
+        part.split_once('-').map_or((part.to_owned(), part.to_owned()), |(from, to)| {
+            (from.to_owned(), to.to_owned())
+        })
+    };
+    let mut numbers = Vec::new();
+    // An ID has digits alone only in theory; it is one nevertheless.
+    if text.parse::<BlockId>().is_ok() {
+        return Ok(None);
+    }
+    for part in text.split(',') {
+        let (from, to) = ends(part.trim());
+        if !is_number(&from) || !is_number(&to) {
+            return Ok(None);
+        }
+        let parse = |number: &str| {
+            number.parse::<usize>().map_err(|_| CliError::usage(format!("{number} is too large")))
+        };
+        let (from, to) = (parse(&from)?, parse(&to)?);
+        if from > to || to - from >= MAX_RANGE {
+            let message = format!("{part} is no range of at most {MAX_RANGE} numbers");
+            return Err(CliError::usage(message));
+        }
+        numbers.extend(from..=to);
+    }
+    Ok(Some(numbers))
+}
+
+/// Bytes that a part of a task's text has at least.
+const MIN_PART: usize = 3;
+
+/// Resolves one task by its ID, a prefix of its ID, or its text.
+fn task(notes: &Connection, name: &str) -> CliResult<BlockId> {
+    if let Ok(id) = name.parse() {
+        return Ok(id);
+    }
+    let mut all: Vec<Task> = Vec::new();
+    for scope in [TaskScope::Open, TaskScope::Inbox, TaskScope::Logbook] {
+        let tasks = notes.tasks(ListTasks::new(scope))?.items;
+        all.extend(
+            tasks
+                .into_iter()
+                .filter(|task| all.iter().all(|known| known.id != task.id))
+                .collect::<Vec<_>>(),
+        );
+    }
+    let (id, lower) = (name.to_ascii_uppercase(), name.to_lowercase());
+    let text = |task: &Task| line::first(&task.inline);
+    let tests: [&dyn Fn(&Task) -> bool; 4] = [
+        &|task| text(task) == name,
+        &|task| text(task).to_lowercase() == lower,
+        &|task| name.len() >= MIN_ID_PREFIX && task.id.to_string().starts_with(&id),
+        &|task| lower.len() >= MIN_PART && text(task).to_lowercase().contains(&lower),
+    ];
+    for test in tests {
+        let found: Vec<_> = all.iter().filter(|task| test(task)).collect();
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(one.id),
+            several => {
+                let candidates = several.iter().map(|task| (task.id.to_string(), text(task)));
+                return Err(names::ambiguous("tasks", name, candidates));
+            }
+        }
+    }
+    Err(CliError::not_found(format!("no task is named {name:?}"))
+        .hint("list the tasks with their numbers and IDs: leafbase tasks"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_ranges() {
+        for (text, numbers_in_it) in [
+            ("3", Some(vec![3])),
+            ("3,5-7", Some(vec![3, 5, 6, 7])),
+            ("2-2, 1", Some(vec![2, 1])),
+            ("", None),
+            ("3,", None),
+            ("call Ana, 3", None),
+            ("-3", None),
+            ("01KASZ4ZJG0000000000000001", None),
+            ("01234567890123456789012345", None),
+        ] {
+            assert_eq!(numbers(text).unwrap(), numbers_in_it, "{text}");
+        }
+        for text in ["7-5", "1-99999", "99999999999999999999999"] {
+            assert!(numbers(text).is_err(), "{text}");
+        }
+    }
+}
