@@ -286,9 +286,9 @@ impl Leader {
         garbage.try_for_each(|name| self.store.delete(name))
     }
 
-    /// Puts the segments of the rows from `from` up to the snapshot at `to`, which may be newer: the
-    /// space is written while it is copied. `None` if only a snapshot has what these rows did:
-    /// compaction dropped one, or a purge redacted or follows it.
+    /// Puts the segments of the rows from `from` to the snapshot at `to`, which may be newer: the
+    /// space is written while it is copied. `None` if only the snapshot has what these rows did:
+    /// compaction dropped some, or a purge is or changed one of them.
     fn put_segments(
         &mut self,
         mut from: ChangePosition,

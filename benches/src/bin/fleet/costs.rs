@@ -46,7 +46,7 @@ impl SpaceCosts {
         let mut opened = Vec::new();
         let open = paths.iter().map(|path| {
             let (took, notes) = micros(|| {
-                let notes = open(path).connect();
+                let notes = open_space(path).connect();
                 notes.fetch(Fetch::new(*rng.pick(&ids))).expect("a document");
                 notes
             });
@@ -75,7 +75,7 @@ impl SpaceCosts {
         let close = median(closed.collect());
         let rebuilt = paths.iter().take(10).map(|path| {
             fs::remove_dir_all(path.join("index")).expect("an index");
-            let notes = open(path).connect();
+            let notes = open_space(path).connect();
             micros(|| {
                 notes.search("word").expect("a search");
                 notes.space().flush_search().expect("indexed");
@@ -115,8 +115,8 @@ impl SpaceCosts {
     }
 }
 
-fn open(path: &Path) -> Space {
-    Space::builder().search_indexing(SearchIndexing::OnDemand).open(path).expect("a space")
+fn open_space(path: &Path) -> Space {
+    Space::builder().search_indexing(SearchIndexing::OnDemand).open_space(path).expect("a space")
 }
 
 fn make(path: &Path, documents: usize) -> Vec<DocumentId> {
