@@ -116,7 +116,7 @@ impl SpaceCosts {
 }
 
 fn open_space(path: &Path) -> Space {
-    Space::builder().search_indexing(SearchIndexing::OnDemand).open_space(path).expect("a space")
+    Space::builder().search_indexing(SearchIndexing::OnDemand).open(path).expect("a space")
 }
 
 fn make(path: &Path, documents: usize) -> Vec<DocumentId> {
