@@ -1,47 +1,98 @@
 #!/bin/sh
-# Makes the screens in screens/: what a terminal of 100 columns and 30 lines shows, in tmux.
-# Usage: crates/cli/tests/screens.sh PROGRAM NOTES MANY
-# PROGRAM is the leafbase to show, NOTES the sample notes (crates/vault/examples/tour/notes), and MANY a folder of so much
-# markdown that its import takes some seconds.
+# Makes the screens in screens/: what terminals of 80 and 120 columns show in tmux, in colour (escapes are shown as ␛) and without.
+# Usage: crates/cli/tests/screens.sh [--check] PROGRAM NOTES [MANY]
+# PROGRAM is the leafbase to show, NOTES the sample notes (crates/vault/examples/tour/notes). With --check nothing is written: it fails
+# if a screen differs. MANY is a folder of so much markdown that its import takes some seconds: for the screens of progress, which
+# depend on the machine and are not checked.
 set -eu
-program=$(realpath "$1") notes=$(realpath "$2") many=$(realpath "$3")
+check=
+[ "$1" != --check ] || { check=1; shift; }
+program=$(realpath "$1") notes=$(realpath "$2") many=${3:+$(realpath "$3")}
 screens=$(dirname "$(realpath "$0")")/screens
 desk=$(mktemp -d)
 session=leafbase-screens-$$
-trap 'tmux kill-session -t "$session" 2>/dev/null; rm -rf "$desk"' EXIT
+trap 'tmux kill-session -t "$session" 2>/dev/null || true; rm -rf "$desk"' EXIT
 
 cd "$desk"
-mkdir bin "$screens" 2>/dev/null || true
+mkdir bin made home
 ln -s "$program" bin/leafbase
-ln -s "$many" many
-PATH=$desk/bin:$PATH TZ=UTC
-export PATH TZ
-leafbase new notes.leafbase >/dev/null
-export LEAFBASE_SPACE="$desk/notes.leafbase"
-leafbase import "$notes" >/dev/null
-leafbase add --task 'call Ana about the room' --due tomorrow >/dev/null
-leafbase add --task 'water the starter' --on yesterday >/dev/null
-leafbase add --task 'oil the oak' --on today --to Lamp >/dev/null
-tmux new-session -d -s "$session" -x 100 -y 30 "env PS1='\$ ' sh"
-sleep 1
+[ -z "$many" ] || ln -s "$many" many
+PATH=$desk/bin:$PATH TZ=UTC HOME=$desk/home
+export PATH TZ HOME
+unset XDG_STATE_HOME XDG_DATA_HOME LEAFBASE_HISTORY NO_COLOR || true
+leafbase new sample.leafbase >/dev/null
+leafbase -s sample.leafbase import "$notes" >/dev/null
+leafbase -s sample.leafbase add --task 'call Ana about the room' --due tomorrow >/dev/null
+leafbase -s sample.leafbase add --task 'water the starter' --on yesterday >/dev/null
+leafbase -s sample.leafbase add --task 'oil the oak' --on today --to Lamp >/dev/null
 
-# Types a line into an empty terminal, waits so many seconds, and keeps what is there then.
-screen() {
-    tmux send-keys -t "$session" "$3" Enter
-    sleep "$2"
-    tmux capture-pane -p -t "$session" | sed -e 's/ *$//' -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$screens/$1.txt"
-    tmux send-keys -t "$session" C-c
-    sleep 1
-    tmux send-keys -t "$session" 'clear' Enter
+# Masks what differs between runs, without changing a width.
+mask() {
+    sed -E -e 's/01[0-9A-HJKMNP-TV-Z]{24}/01XXXXXXXXXXXXXXXXXXXXXXXX/g' \
+        -e "s/$(date +%F)|$(date -d yesterday +%F)|$(date -d tomorrow +%F)/YYYY-MM-DD/g" \
+        -e 's/[0-9]{2}:[0-9]{2}(:[0-9]{2})?/hh:mm/g' -e "s/$(printf '\033')/␛/g" -e 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+}
+
+begin() {
+    rm -rf notes.leafbase home/.local
+    cp -R sample.leafbase notes.leafbase
+    LEAFBASE_SPACE=$desk/notes.leafbase
+    export LEAFBASE_SPACE
+    tmux new-session -d -s "$session" -x "$1" -y 30 "env PS1='\$ ' ${2:-} sh"
     sleep 1
 }
 
-tmux send-keys -t "$session" 'clear' Enter
-sleep 1
-screen tree 2 "leafbase tree; leafbase tree 'Start here'"
-screen search 3 'leafbase search --all lamp brass'
-screen tasks 2 'leafbase tasks'
-screen links 2 "leafbase links 'Trip to Lisbon'"
+# Types lines into an empty terminal, each after so many seconds, and keeps what is there at the end.
+screen() {
+    name=$1 pause=$2
+    shift 2
+    tmux send-keys -t "$session" 'clear' Enter
+    sleep 1
+    for line; do
+        tmux send-keys -t "$session" -l "$line"
+        tmux send-keys -t "$session" Enter
+        sleep "$pause"
+    done
+    tmux capture-pane -e -p -t "$session" | mask >"made/$folder/$name.txt"
+    tmux send-keys -t "$session" C-c
+    sleep 0.5
+}
+
+for columns in 80 120; do
+    for colour in '' NO_COLOR=1; do
+        folder=$columns${colour:+-plain}
+        mkdir "made/$folder"
+        begin "$columns" "$colour"
+        screen ls 1 'leafbase ls'
+        screen tree 1 'leafbase tree; leafbase tree "Start here"'
+        screen search 2 'leafbase search --all lamp brass'
+        screen grep 1 'leafbase grep -n brass'
+        screen tasks 1 'leafbase tasks' 'leafbase tasks --done 2'
+        screen links 1 'leafbase links "Trip to Lisbon"'
+        screen edit 1 'EDITOR="sed -i s/brass/copper/" leafbase edit Lamp' 'leafbase diff Lamp'
+        screen shell 1 'leafbase shell' 'ls' 'tasks' 'cat Nothing' '.quit'
+        tmux kill-session -t "$session"
+        if [ -n "$colour" ] && grep -l '␛' "made/$folder"/*; then
+            echo "escapes without colour" >&2
+            exit 1
+        fi
+    done
+done
+
+if [ -n "$check" ]; then
+    for folder in made/*; do
+        diff -r "$folder" "$screens/$(basename "$folder")"
+    done
+    exit
+fi
+rm -rf "$screens"/80* "$screens"/120*
+cp -R made/* "$screens"
+[ -n "$many" ] || exit 0
+
+folder=many
+mkdir made/many
+begin 100
 screen import 2 'leafbase -s many.leafbase new; leafbase -s many.leafbase import many'
 # What Ctrl-C leaves of it.
 screen interrupted 2 'leafbase -s many.leafbase import many --into Again & sleep 1; kill -INT $!; wait $!; echo "exit $?"'
+cp made/many/* "$screens"
