@@ -244,7 +244,7 @@ impl Leader {
     /// Replaces the manifest by one with a new term.
     fn publish(&mut self, manifest: Manifest) -> Result<()> {
         // A follower that is promoted at the end of the segments would lack what the snapshot has.
-        let end = manifest.end().map_or(0, |end| end.sequence());
+        let end = manifest.end().map_or(0, ChangePosition::sequence);
         let newest = manifest.snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
         invariant!(newest <= end, "the snapshot at {newest} was shipped, and {end} is the end");
         let manifest = lease::extended(manifest, &self.options);

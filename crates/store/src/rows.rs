@@ -19,11 +19,16 @@ use crate::reader::tasks::parse_entry;
 use crate::records::block::{self, AuthorCache};
 use crate::records::embeddings::{EmbeddingModelRecord, read_bundle, read_digest};
 use crate::records::layout::Value;
-use crate::records::meta::{SpaceMeta, SpaceTotals};
+use crate::records::meta::{DroppedChange, SpaceMeta, SpaceTotals};
 use crate::records::reply::KeptReply;
 use crate::records::upload::PendingUpload;
 use crate::records::{self, asset, comment, document, folder, location, meta, schema};
 use crate::run::RunView;
+
+/// Tag and name of each keyspace, in the order of their keys.
+pub fn keyspaces() -> Vec<(u8, &'static str)> {
+    keyspaces::IN_USE.iter().map(|keyspace| (keyspace.tag, keyspace.name)).collect()
+}
 
 /// The record under `key` with this body and a valid checksum.
 pub fn seal(key: &[u8], body: &[u8]) -> Vec<u8> {
@@ -46,15 +51,7 @@ pub fn body(key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
 pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
     let damaged = || records::corrupt(key);
     match keyspaces::of(key) {
-        META => match key.get(1..) {
-            Some(name) if name == meta::FORMAT.as_bytes() => {
-                records::decode_prefix(key, value, meta::decode_minimum_reader).map(drop)
-            }
-            Some(name) if name == meta::TOTALS.as_bytes() => {
-                records::decode(key, value, SpaceTotals::decode).map(drop)
-            }
-            _ => records::decode(key, value, SpaceMeta::decode).map(drop),
-        },
+        META => read_meta(key, value),
         BLOCKS => read_run(key, value),
         BLOCK_LOCATIONS => {
             keyspaces::parse_block_location(key).ok_or_else(damaged)?;
@@ -141,6 +138,21 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         EMBEDDINGS => read_bundle(key, value).map(drop),
         EMBEDDING_DIGESTS => read_embedding_digest(key, value),
         _ => Err(Error::corrupted(keyspaces::RowName(key))),
+    }
+}
+
+fn read_meta(key: &[u8], value: &[u8]) -> Result<()> {
+    match key.get(1..) {
+        Some(name) if name == meta::FORMAT.as_bytes() => {
+            records::decode_prefix(key, value, meta::decode_minimum_reader).map(drop)
+        }
+        Some(name) if name == meta::TOTALS.as_bytes() => {
+            records::decode(key, value, SpaceTotals::decode).map(drop)
+        }
+        Some(name) if name == meta::LOG_BEGINNING.as_bytes() => {
+            records::decode(key, value, DroppedChange::decode).map(drop)
+        }
+        _ => records::decode(key, value, SpaceMeta::decode).map(drop),
     }
 }
 

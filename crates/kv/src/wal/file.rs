@@ -511,9 +511,9 @@ mod tests {
         let mut wal = WalFile::create(Box::new(InMemoryBackend::new())).unwrap();
         wal.start_epoch(epoch(1));
         fill(&mut wal, 0..2);
-        let (end, next) = (wal.end, wal.next_number);
+        let before = (wal.end, wal.next_number, wal.synced);
         fill(&mut wal, 2..3);
-        (wal.end, wal.next_number) = (end, next);
+        (wal.end, wal.next_number, wal.synced) = before;
         wal.truncate_tail().unwrap();
         assert_eq!(replay(&*wal.file, epoch(1)).unwrap().len(), 2);
         fill(&mut wal, 3..5);
