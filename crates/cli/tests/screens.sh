@@ -66,7 +66,7 @@ for columns in 80 120; do
         screen ls 1 'leafbase ls'
         screen tree 1 'leafbase tree; leafbase tree "Start here"'
         screen search 2 'leafbase search --all lamp brass'
-        screen grep 1 'leafbase grep -n brass'
+        screen grep 1 'leafbase grep -n "brass hinge|the arm is"'
         screen tasks 1 'leafbase tasks' 'leafbase tasks --done 2'
         screen links 1 'leafbase links "Trip to Lisbon"'
         screen edit 1 'EDITOR="sed -i s/brass/copper/" leafbase edit Lamp' 'leafbase diff Lamp'
