@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use leafbase::{Clock, CompactOptions, ErrorKind, Space, Timestamp};
+use leafbase::{Clock, CompactOptions, ErrorKind, ListDocuments, Space, Timestamp};
 use leafbase_replica::{
     DirectoryStore, Follower, Leader, LeaderOptions, ReplicaStore, RestorePoint, restore,
 };
@@ -321,7 +321,7 @@ fn a_snapshot_ships_the_changes_in_it() {
     let restored = directory.join("restored");
     restore(&*store, &restored, RestorePoint::Newest).unwrap();
     let titles = |space: &Space| {
-        let documents = space.connect().list_documents(Default::default()).unwrap();
+        let documents = space.connect().list_documents(ListDocuments::default()).unwrap();
         let mut titles: Vec<_> = documents.iter().map(|found| found.title.clone()).collect();
         titles.sort();
         titles
@@ -354,5 +354,5 @@ fn a_follower_behind_a_snapshot_is_promoted_with_what_the_snapshot_has() {
         let restored = Space::open(&path).unwrap();
         assert_same(&dump(&restored.connect()), &dump(&copy.connect()), "what the new one shipped");
     }
-    assert_eq!(copy.connect().list_documents(Default::default()).unwrap().iter().count(), 3);
+    assert_eq!(copy.connect().list_documents(ListDocuments::default()).unwrap().iter().count(), 3);
 }
