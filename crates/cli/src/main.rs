@@ -25,6 +25,7 @@ mod names;
 mod plot;
 mod replica_address;
 mod task_numbers;
+mod user_directory;
 
 mod args;
 mod commands;

@@ -39,15 +39,27 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
-    let day = name.parse::<SpokenDay>().ok().map(|day| day.at(notes)).transpose()?;
-    if let Some(note) = day.map(|day| note_of(notes, day)).transpose()?.flatten() {
-        return Ok(ResolvedName::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
+    let day = name.parse::<SpokenDay>().ok();
+    let note = || match day.map(|day| note_of(notes, day.at(notes)?)).transpose()?.flatten() {
+        Some(note) => {
+            notes.document(DocumentId::of_root(note.id)).map(Some).map_err(CliError::from)
+        }
+        None => Ok(None),
+    };
+    // A title that is a date wins only if the date has no note; one that is a weekday or a distance
+    // always does: it would mean another document each day.
+    let is_fixed = matches!(day, Some(SpokenDay::Request(_)));
+    if let Some(document) = if is_fixed { note()? } else { None } {
+        return Ok(ResolvedName::Document(Box::new(document)));
     }
-    // A title that looks like a day wins only if the day has no note.
     let catalog = Catalog::read(notes)?;
     let found = match by_title(&catalog, name)? {
         Some(document) => Some(document),
         None => by_alias(notes, name)?,
+    };
+    let found = match found {
+        None if !is_fixed => note()?,
+        found => found,
     };
     if let Some(document) = found {
         return Ok(ResolvedName::Document(Box::new(document)));

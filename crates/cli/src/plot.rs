@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use leafbase::{Connection, Day, DocumentId, Fetch, Timestamp};
+use leafbase::bulk::{self, StoredDocument};
+use leafbase::{Connection, Day, DocumentId, Timestamp};
 
 use crate::days;
 use crate::error::CliResult;
@@ -56,20 +57,23 @@ struct DayActivity {
 }
 
 impl SpacePlot {
-    /// Reads every document and the whole change log.
+    /// Reads the record of every document and the whole change log.
     pub(crate) fn read(notes: &Connection) -> CliResult<Self> {
         let (zone, today) = (days::zone(notes)?, days::today(notes)?);
         let day = |at: Timestamp| days::day_in(&zone, at);
         let (mut months, mut largest) = (BTreeMap::<String, u64>::new(), Vec::new());
-        for document in notes.documents()? {
-            *months.entry(month(day(document.created_at()))).or_default() += 1;
-            let blocks = notes.fetch(Fetch::new(document.id()))?.walk().count() as u64;
-            largest.push(DocumentSize {
-                document_id: document.id(),
-                title: document.title,
-                blocks,
-            });
-        }
+        let documents = notes.documents()?.0;
+        bulk::read(notes, |view| {
+            for document in documents {
+                *months.entry(month(day(document.created_at()))).or_default() += 1;
+                let (document_id, title) = (document.id(), document.title);
+                // Deleted after the list was read, it is none of the largest.
+                if let Some(StoredDocument { blocks, .. }) = view.document(document_id)? {
+                    largest.push(DocumentSize { document_id, title, blocks });
+                }
+            }
+            Ok(())
+        })?;
         largest.sort_by(|one, two| {
             let names = one.title.cmp(&two.title).then(one.document_id.cmp(&two.document_id));
             two.blocks.cmp(&one.blocks).then(names)

@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
 use leafbase::Space;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -21,6 +22,7 @@ use crate::error::{CliError, CliResult, Exit};
 use crate::interrupt;
 use crate::options::GlobalOptions;
 use crate::run;
+use crate::user_directory::user_directory;
 
 const HELP: &str = "\
 .help        this list
@@ -173,15 +175,15 @@ impl ShellSession {
     fn command(&mut self, words: &[String], number: Option<usize>) -> Exit {
         interrupt::forget();
         let named = std::iter::once("leafbase").chain(words.iter().map(String::as_str));
-        let mut arguments = match Arguments::try_parse_from(named) {
-            Ok(arguments) => arguments,
+        let (mut arguments, has_space) = match parse(named) {
+            Ok(parsed) => parsed,
             Err(error) => {
                 let wants_json = self.options.json || words.iter().any(|word| word == "--json");
                 return run::report_usage(&error, number, wants_json);
             }
         };
-        // A space that the line does not name, or that the environment names, is that of the shell.
-        if !words.iter().any(|word| word.starts_with("-s") || word.starts_with("--space")) {
+        // The shell has a space: that of the environment is for lines without a shell.
+        if !has_space {
             arguments.options.space.clone_from(&self.options.space);
         }
         arguments.options.inherit(&self.options);
@@ -195,6 +197,16 @@ impl ShellSession {
             Err(error) => self.report(error, number),
         }
     }
+}
+
+/// Parses the words of a line, the program's name first. Also whether they name a space: the
+/// parser knows, where a word such as `-sword` may be a text.
+fn parse<'w>(words: impl Iterator<Item = &'w str>) -> Result<(Arguments, bool), clap::Error> {
+    let mut command = Arguments::command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    let has_space = matches.value_source("space") == Some(ValueSource::CommandLine);
+    let arguments = Arguments::from_arg_matches(&matches);
+    Ok((arguments.map_err(|error| error.format(&mut command))?, has_space))
 }
 
 impl Command {
@@ -213,14 +225,7 @@ fn history_file() -> Option<PathBuf> {
     if let Some(file) = std::env::var_os("LEAFBASE_HISTORY") {
         return Some(PathBuf::from(file)).filter(|file| !file.as_os_str().is_empty());
     }
-    let variable = |name: &str| {
-        let path = std::env::var_os(name).map(PathBuf::from);
-        path.filter(|path| path.is_absolute())
-    };
-    let data = variable("XDG_DATA_HOME")
-        .or_else(|| variable("HOME").map(|home| home.join(".local/share")))
-        .or_else(|| variable("LOCALAPPDATA"))?;
-    Some(data.join("leafbase/history"))
+    Some(user_directory("XDG_DATA_HOME", ".local/share")?.join("history"))
 }
 
 /// Completes the lines of a person.

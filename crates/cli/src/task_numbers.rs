@@ -1,5 +1,6 @@
 //! The last listing of tasks, so that its numbers name them.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,24 +10,13 @@ use leafbase::{BlockId, Connection, ListTasks, Task, TaskScope};
 use crate::error::{CliError, CliResult};
 use crate::names::{self, MIN_ID_PREFIX};
 use crate::show::line;
+use crate::user_directory::user_directory;
 
 /// The file of the listing: the tasks of one space in their order, an ID per line.
 fn file(notes: &Connection) -> CliResult<Option<PathBuf>> {
     let space = notes.space().meta()?.id;
-    Ok(state_directory().map(|directory| directory.join(format!("tasks-{space}"))))
-}
-
-/// The directory of what the program remembers: `leafbase` in `XDG_STATE_HOME`, which is
-/// `~/.local/state` by default, or in `LOCALAPPDATA`.
-pub(crate) fn state_directory() -> Option<PathBuf> {
-    let variable = |name: &str| {
-        let path = std::env::var_os(name).map(PathBuf::from);
-        path.filter(|path| path.is_absolute())
-    };
-    let state = variable("XDG_STATE_HOME")
-        .or_else(|| variable("HOME").map(|home| home.join(".local/state")))
-        .or_else(|| variable("LOCALAPPDATA"))?;
-    Some(state.join("leafbase"))
+    let directory = user_directory("XDG_STATE_HOME", ".local/state");
+    Ok(directory.map(|directory| directory.join(format!("tasks-{space}"))))
 }
 
 /// Remembers the tasks in the order of their numbers.
@@ -129,14 +119,11 @@ fn task(notes: &Connection, name: &str) -> CliResult<BlockId> {
     }
     let mut all: Vec<Task> = Vec::new();
     for scope in [TaskScope::Open, TaskScope::Inbox, TaskScope::Logbook] {
-        let tasks = notes.tasks(ListTasks::new(scope))?.items;
-        all.extend(
-            tasks
-                .into_iter()
-                .filter(|task| all.iter().all(|known| known.id != task.id))
-                .collect::<Vec<_>>(),
-        );
+        all.extend(notes.tasks(ListTasks::new(scope))?.items);
     }
+    // A task of the inbox may be an open one as well.
+    let mut known = HashSet::new();
+    all.retain(|task| known.insert(task.id));
     let (id, lower) = (name.to_ascii_uppercase(), name.to_lowercase());
     let text = |task: &Task| line::first(&task.inline);
     let tests: [&dyn Fn(&Task) -> bool; 4] = [

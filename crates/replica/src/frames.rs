@@ -66,8 +66,8 @@ fn encode_frames(first: u64, frames: &[RawFrame<'_>]) -> Result<Vec<u8>> {
     for RawFrame { sequence, payload } in frames {
         out.extend_from_slice(&u32::try_from(payload.len()).map_err(too_long)?.to_be_bytes());
         out.extend_from_slice(&sequence.to_be_bytes());
+        // Seeded with the sequence, so that a payload in another frame's place is damage, too.
         out.extend_from_slice(&xxh3_64_with_seed(payload, *sequence).to_be_bytes());
-        // Seeded with the sequence: two whole frames that changed places are damage, too.
         out.extend_from_slice(payload);
     }
     Ok(out)

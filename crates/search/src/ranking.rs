@@ -136,7 +136,6 @@ impl RankingStatistics {
             write_number(bytes, *frequency);
         }
         // A word with no reading has no bytes: the next page finds none for it either.
-
         let readings = self.readings.iter();
         let readings = readings.flat_map(|(hash, read)| read.iter().map(move |read| (hash, read)));
         for (hash, Reading { text, is_prefix, documents }) in readings {

@@ -206,7 +206,6 @@ impl<A: Unbatched> Connection<A> {
             planned = None;
             // The closure may run again. First the kept replies: what a batch that was done
             // expected is no longer so, by its own writes.
-
             if let Some(keyed) = &keyed
                 && let Some(replies) = keyed.kept_replies(open)?
             {

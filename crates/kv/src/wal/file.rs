@@ -101,7 +101,6 @@ impl WalFile {
         );
         // The bytes of the last epoch stay in the file. Its records name it, so replay ignores
         // them.
-
         self.epoch = epoch;
         self.next_number = 0;
         self.synced = 0;

@@ -225,7 +225,6 @@ impl SpaceReader<'_> {
     ) -> Result<()> {
         while !search.is_done() && stream.read < budget {
             // Not done yet, so that fewer were found than wanted.
-
             let missing = search.wanted - search.found.len();
             let count = missing
                 .max(if stream.read == 0 { 0 } else { BATCH })

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase::bulk::{self, SpaceView, invariant};
-
 use leafbase::{AssetId, DocumentId, Result};
 
 use super::document_edits::linking_documents;
@@ -215,7 +214,7 @@ impl MirrorRun<'_, '_, '_> {
         }
         let mut attachments = Vec::new();
         for upload in shown {
-            // A file of the space that was not written is told in the report.
+            // Without a file in the folder there is no version to compare with the next time.
             let Some(path) = self.uploads.get(&upload).cloned() else { continue };
             let Some(stat) = self.files.stat(&path).cloned() else { continue };
             let file = FileVersion::new(&stat, self.files.hash(&path)?);
