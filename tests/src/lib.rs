@@ -6,6 +6,14 @@ pub mod reading;
 pub mod rich;
 pub mod scope;
 
+/// How many random cases a test runs: `full` with `LEAFBASE_CASES=full`, as a night's run does.
+pub fn cases<N>(usual: N, full: N) -> N {
+    match std::env::var("LEAFBASE_CASES").as_deref() {
+        Ok("full") => full,
+        _ => usual,
+    }
+}
+
 /// The code in README runs.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -331,10 +331,7 @@ fn a_page_is_edited_at_exact_texts() {
 }
 
 fn pairs() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 20_000,
-        _ => 400,
-    }
+    tests::cases(400, 20_000)
 }
 
 /// Lines that the difference of two texts removes and inserts.

@@ -15,10 +15,7 @@ use tests::model::sequences::sequences;
 
 /// Each program has twelve batches.
 fn programs() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 5_000,
-        _ => 120,
-    }
+    tests::cases(120, 5_000)
 }
 
 fn run(numbers: &[u32], mut pair: Pair, is_halved: bool) -> [usize; 2] {

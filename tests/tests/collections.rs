@@ -12,7 +12,6 @@ use leafbase_test_outline::{BlockRequest, Broken, CollectionRequest, Request};
 use tests::model::pair::Pair;
 use tests::model::sequences::{Counts, check_counts, run, sequences};
 
-const SEQUENCES: u32 = 4_000;
 const THREADS: u32 = 4;
 /// One sequence in so many is on disk, and reopened on the way.
 const ON_DISK: u32 = 16;
@@ -34,7 +33,7 @@ fn collections_answer_as_the_naive_model_does() {
         counts.lock().unwrap().entry(request.name()).or_default()[usize::from(done)] += 1;
     };
     let part = || {
-        sequences(SEQUENCES / THREADS, 1_000, |numbers| {
+        sequences(tests::cases(600, 4_000) / THREADS, 1_000, |numbers| {
             let (pair, _directory) = pair(numbers);
             run(numbers, pair, count);
         })

@@ -216,10 +216,7 @@ fn long_chains_are_resolved_without_recursion() {
 
 /// Programs of the property.
 fn programs() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 20_000,
-        _ => 400,
-    }
+    tests::cases(400, 20_000)
 }
 
 /// The documents that are reached from `start` by at most `levels` edges.

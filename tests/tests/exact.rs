@@ -15,10 +15,7 @@ use serde_json::{Value, json};
 const TEXTS: usize = 40;
 
 fn cases() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 100_000 / u32::try_from(TEXTS).unwrap(),
-        _ => 25,
-    }
+    tests::cases(25, 100_000 / u32::try_from(TEXTS).unwrap())
 }
 
 fn text() -> impl Strategy<Value = String> {

@@ -17,10 +17,7 @@ use tests::model::sequences::sequences;
 const STEPS: usize = 30;
 
 fn programs() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 3_000,
-        _ => 120,
-    }
+    tests::cases(120, 3_000)
 }
 
 /// Every document as a fetch shows it, by ID.

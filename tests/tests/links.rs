@@ -249,10 +249,7 @@ fn cursors_are_positions() {
 
 /// Programs of the property.
 fn programs() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 20_000,
-        _ => 400,
-    }
+    tests::cases(400, 20_000)
 }
 
 /// Titles of documents, of which the first is hidden from guests: then a name leads to one alone.

@@ -8,7 +8,6 @@ use leafbase_test_outline::{Broken, Request};
 use tests::model::pair::Pair;
 use tests::model::sequences::{Counts, check_counts, run, sequences};
 
-const SEQUENCES: u32 = 2_000;
 /// A sequence on disk mostly waits for it.
 const THREADS: u32 = 8;
 
@@ -23,7 +22,10 @@ fn the_engine_answers_as_the_naive_model_does() {
     let count = |request: &Request, done| {
         counts.lock().unwrap().entry(request.name()).or_default()[usize::from(done)] += 1;
     };
-    let part = || sequences(SEQUENCES / THREADS, 1_000, |numbers| run_on_disk(numbers, count));
+    let part = || {
+        let each = tests::cases(480, 2_000) / THREADS;
+        sequences(each, 1_000, |numbers| run_on_disk(numbers, count))
+    };
     std::thread::scope(|scope| {
         let parts: Vec<_> = (0..THREADS).map(|_| scope.spawn(part)).collect();
         for part in parts {

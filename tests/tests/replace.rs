@@ -284,7 +284,7 @@ fn run(numbers: &[u32], in_markdown: bool) -> usize {
 }
 
 fn programs() -> u32 {
-    if std::env::var("LEAFBASE_CASES").as_deref() == Ok("full") { 5_000 } else { 150 }
+    tests::cases(150, 5_000)
 }
 
 #[test]

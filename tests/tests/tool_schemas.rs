@@ -424,10 +424,7 @@ fn a_wide_schema_is_noticed() {
 /// Requests of random programs, as they go over a wire.
 #[test]
 fn requests_of_programs_are_valid() {
-    let programs = match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 400,
-        _ => 20,
-    };
+    let programs = tests::cases(20, 400);
     let (schemas, readers) = (tool_schemas(), readers());
     let validators: BTreeMap<&str, _> =
         schemas.tools.iter().map(|tool| (tool.name, validator(&schemas, tool.name))).collect();

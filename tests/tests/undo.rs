@@ -21,10 +21,7 @@ use tests::scope::projection;
 const STEPS: usize = 24;
 
 fn programs() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 5_000,
-        _ => 150,
-    }
+    tests::cases(150, 5_000)
 }
 
 /// All that there is, but for stamps and revisions.

@@ -200,7 +200,7 @@ fn run(numbers: &[u32], is_lossy: bool) -> usize {
 }
 
 fn programs() -> u32 {
-    if std::env::var("LEAFBASE_CASES").as_deref() == Ok("full") { 3_000 } else { 100 }
+    tests::cases(100, 3_000)
 }
 
 #[test]

@@ -258,6 +258,8 @@ fn killed_processes_harm_no_other() {
             child.kill().unwrap();
             child.wait().unwrap();
         }
+        // A commit that a process was killed in is read from the next write or flush on.
+        store.flush().unwrap();
         let snapshot = store.snapshot().unwrap();
         for (writer, output) in (0_u8..).zip(outputs) {
             let acknowledged = output

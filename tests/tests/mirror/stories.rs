@@ -268,10 +268,7 @@ impl Story {
 }
 
 fn cases() -> u64 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 2_000,
-        _ => 60,
-    }
+    tests::cases(60, 2_000)
 }
 
 #[test]

@@ -12,10 +12,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 fn cases() -> u32 {
-    match std::env::var("LEAFBASE_CASES").as_deref() {
-        Ok("full") => 5_000,
-        _ => 150,
-    }
+    tests::cases(150, 5_000)
 }
 
 /// Blocks of all types that a request may insert.

@@ -11,12 +11,16 @@ use leafbase_postgres::{PostgresDatabase, PostgresOptions};
 
 /// Set to 1 where a missing server is a failure, and not a reason to skip.
 const REQUIRE: &str = "LEAFBASE_REQUIRE_POSTGRES";
+/// The port of a server that listens at its socket alone.
+const PORT: u16 = 5432;
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// A running server, in a directory below that for temporary files. Its socket is there as well.
 pub(crate) struct Server {
     pub(crate) directory: PathBuf,
     binaries: PathBuf,
+    /// Part of the name of its socket, wherever else it listens.
+    port: u16,
     /// The shell around it, which stops it and removes the directory once this pipe is closed.
     _shell: Child,
 }
@@ -33,13 +37,13 @@ pub(crate) fn server() -> Option<&'static Server> {
             std::io::stderr().write_all(note.as_bytes()).unwrap();
             return None;
         };
-        Some(Server::start(&binaries))
+        Some(Server::start(&binaries, &[], &["listen_addresses="], PORT))
     });
     server.as_ref()
 }
 
 /// The directory of the programs of the newest version.
-fn binaries() -> Option<PathBuf> {
+pub(crate) fn binaries() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let debian = versions.map(|version| version.path().join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -71,8 +75,26 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// Writes a file that the server's user alone may read.
+fn put_private(path: &Path, contents: &str) {
+    std::fs::write(path, contents).unwrap();
+    run(Command::new("chmod").arg("600").arg(path));
+    if let Some(user) = user() {
+        run(Command::new("chown").arg(user).arg(path));
+    }
+}
+
+/// Names and contents of files in the server's directory of data.
+pub(crate) type Files<'a> = &'a [(&'a str, &'a str)];
+
 impl Server {
-    fn start(binaries: &Path) -> Self {
+    /// A new server with further `settings`, among them where it listens beside its socket.
+    pub(crate) fn start(
+        binaries: &Path,
+        files: Files<'_>,
+        settings: &[&str],
+        port: u16,
+    ) -> Self {
         let directory = tempfile::Builder::new().prefix("leafbase-pg").tempdir().unwrap().keep();
         if let Some(user) = user() {
             run(Command::new("chown").arg(user).arg(&directory));
@@ -81,6 +103,9 @@ impl Server {
         let mut initdb = unprivileged(binaries.join("initdb"));
         initdb.args(["--auth=trust", "--username=leafbase", "--encoding=UTF8", "--no-sync"]);
         run(initdb.args(["--locale=C.UTF-8", "-D"]).arg(&data));
+        for (name, contents) in files {
+            put_private(&data.join(name), contents);
+        }
         let server = unprivileged(binaries.join("postgres"));
         let mut shell = Command::new("sh");
         let script = "directory=$1; shift; \"$@\" < /dev/null > \"$directory/log\" 2>&1 & \
@@ -89,9 +114,11 @@ impl Server {
         shell.args(["-c", script, "sh"]).arg(&directory);
         shell.arg(server.get_program()).args(server.get_args());
         shell.arg("-D").arg(&data).arg("-k").arg(&directory);
-        shell.args(["-c", "listen_addresses=", "-c", "max_connections=200", "-c", "fsync=off"]);
+        shell.args(["-c", "max_connections=200", "-c", "fsync=off"]);
+        shell.args(["-p", &port.to_string()]);
+        shell.args(settings.iter().flat_map(|setting| ["-c", setting]));
         let shell = shell.stdin(Stdio::piped()).spawn().expect("a shell");
-        let server = Self { directory, binaries: binaries.to_owned(), _shell: shell };
+        let server = Self { directory, binaries: binaries.to_owned(), port, _shell: shell };
         server.wait();
         server
     }
@@ -110,7 +137,7 @@ impl Server {
 
     /// The parameters of its database.
     pub(crate) fn parameters(&self) -> String {
-        parameters(&self.directory)
+        format!("{} port={}", parameters(&self.directory), self.port)
     }
 
     /// The parameters of another database.
@@ -130,7 +157,8 @@ impl Server {
     /// Runs statements as the owner of the database.
     pub(crate) fn psql(&self, database: &str, statements: &str) {
         let mut psql = Command::new(self.binaries.join("psql"));
-        psql.arg("-h").arg(&self.directory).args(["-U", "leafbase", "-d", database]);
+        psql.arg("-h").arg(&self.directory).args(["-p", &self.port.to_string()]);
+        psql.args(["-U", "leafbase", "-d", database]);
         run(psql.args(["-v", "ON_ERROR_STOP=1", "-qc", statements]));
     }
 

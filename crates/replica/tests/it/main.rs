@@ -18,3 +18,5 @@ mod leaders;
 mod object_stores;
 mod purges;
 mod restores;
+#[cfg(feature = "object-store")]
+mod store_laws;
