@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands::{
     add, backup, cat, check, collections, compact, completions, diff, edit, export, follow, graph,
     grep, history, import, links, list, log, man, mirror, mv, new, query, replicate, restore, rm,
-    salvage, search, shell, stats, tags, tasks, today, tree, undo,
+    salvage, search, shell, stats, tags, tasks, today, tree, tui, undo,
 };
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult, EXIT_CODES, Exit};
@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
     Shell(shell::ShellCommand),
+    Tui(tui::TuiCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
 }
@@ -117,6 +118,7 @@ impl Command {
             Self::Compact(command) => command.run(context),
             // The program starts a session before it comes here: this is a line of one.
             Self::Shell(_) => Err(CliError::usage("this is a shell already")),
+            Self::Tui(_) => tui::TuiCommand::run(context),
             Self::Completions(completions) => completions.run(&mut Arguments::command(), context),
             Self::Man(man) => man.run(Arguments::command(), context),
         };
