@@ -90,6 +90,7 @@ impl Command {
             Self::Import(import) => return import.run(context),
             Self::Export(export) => return export.run(context),
             Self::Mirror(mirror) => return mirror.run(context),
+            Self::Tui(_) => return tui::TuiCommand::run(context),
             Self::New(new) => new.run(context),
             Self::Ls(list) => list.run(context),
             Self::Tree(tree) => tree.run(context),
@@ -118,7 +119,6 @@ impl Command {
             Self::Compact(command) => command.run(context),
             // The program starts a session before it comes here: this is a line of one.
             Self::Shell(_) => Err(CliError::usage("this is a shell already")),
-            Self::Tui(_) => tui::TuiCommand::run(context),
             Self::Completions(completions) => completions.run(&mut Arguments::command(), context),
             Self::Man(man) => man.run(Arguments::command(), context),
         };

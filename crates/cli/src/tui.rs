@@ -5,8 +5,9 @@ mod app;
 mod block_edit;
 mod block_lines;
 mod browse_keys;
-mod folder_listing;
+mod folder_documents;
 mod folder_tree;
+mod mode;
 mod open_document;
 mod screen_layout;
 mod scroll;
@@ -28,7 +29,7 @@ use leafbase::Connection;
 use ratatui::crossterm::event;
 use ratatui::layout::Rect;
 
-use crate::error::{CliError, CliResult};
+use crate::error::{CliError, CliResult, Exit};
 use crate::interrupt;
 use app::App;
 use terminal::AlternateScreen;
@@ -37,11 +38,12 @@ use theme::Theme;
 /// How long other writers may have written before it is on the screen.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Shows the space until the user quits.
-pub(crate) fn run(notes: &Connection, has_color: bool) -> CliResult<()> {
+/// Shows the space until the user quits, or a signal ends the program.
+pub(crate) fn run(notes: &Connection, has_color: bool) -> CliResult<Exit> {
     let mut app = App::open(notes, Theme { has_color })?;
     interrupt::listen();
-    converse(&mut app).map_err(|error| CliError::system("the terminal", &error))
+    converse(&mut app).map_err(|error| CliError::system("the terminal", &error))?;
+    Ok(if app.is_done() { Exit::Done } else { Exit::Interrupted })
 }
 
 fn converse(app: &mut App) -> io::Result<()> {

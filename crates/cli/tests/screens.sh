@@ -74,7 +74,7 @@ screens_of_tui() {
     tmux send-keys -t "$session" 'clear; leafbase tui' Enter
     sleep 1
     tui_screen tui-tree Down Down Down Enter
-    tui_screen tui-search / 'lamp brass'
+    tui_screen tui-search / 'warm shirts'
     tui_screen tui-edit Enter e ' and more'
     tui_screen tui-saved Enter
     # The document is as it was, and the terminal, too.

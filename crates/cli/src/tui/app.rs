@@ -6,18 +6,18 @@ use leafbase::{BlockId, Connection, DocumentId, ErrorKind, Result, UndoManager};
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::block_edit::{BlockEdit, SavedEdit};
+use super::block_edit::SavedEdit;
 use super::block_lines;
 use super::folder_tree::FolderTree;
+use super::mode::{Message, Mode};
 use super::open_document::OpenDocument;
 use super::screen_layout::{Pane, ScreenLayout, within_border};
 use super::scroll::Scroll;
-use super::search_prompt::SearchPrompt;
 use super::theme::Theme;
 
 /// The state of the screen.
 pub(crate) struct App {
-    /// What the app writes goes through the connection of its undo stack.
+    /// All writes of the app go through the connection of its undo stack.
     pub(crate) undo: UndoManager,
     pub(crate) tree: FolderTree,
     pub(crate) tree_scroll: Scroll,
@@ -31,45 +31,6 @@ pub(crate) struct App {
     /// The last change that is shown.
     sequence: u64,
     is_done: bool,
-}
-
-/// What keys are for.
-pub(crate) enum Mode {
-    Browse,
-    Help,
-    Search(SearchPrompt),
-    Edit(BlockEdit),
-    Delete(DeleteQuestion),
-}
-
-/// What is deleted if the answer is yes.
-#[derive(Clone, Debug)]
-pub(crate) struct DeleteQuestion {
-    pub(crate) text: String,
-    pub(crate) target: DeleteTarget,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum DeleteTarget {
-    Block(BlockId),
-    Document(DocumentId),
-}
-
-/// What the last line says, until the next key.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Message {
-    pub(crate) text: String,
-    pub(crate) is_error: bool,
-}
-
-impl Message {
-    pub(crate) fn note(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_error: false }
-    }
-
-    pub(crate) fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_error: true }
-    }
 }
 
 impl App {
@@ -236,8 +197,8 @@ impl App {
         }
     }
 
-    /// Follows what was written, here and elsewhere, and searches what was typed; whether anything
-    /// on the screen changed.
+    /// Applies writes of this and other connections to the screen, and runs a stale search; returns
+    /// whether anything visible changed.
     pub(crate) fn settle(&mut self) -> bool {
         let notes = self.notes();
         let mut is_changed = match &mut self.mode {

@@ -1,4 +1,4 @@
-//! A text that is edited, where it goes, and what happens if that changed meanwhile.
+//! An edited text and its target, with optimistic concurrency by revision.
 
 use leafbase::{
     BlockData, BlockDraft, BlockId, BlockPatch, Connection, DayRef, Destination, DocumentId,
@@ -30,7 +30,7 @@ pub(crate) struct BlockEdit {
     pub(crate) input: TextInput,
 }
 
-/// What an edit wrote.
+/// The result of a written edit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SavedEdit {
     pub(crate) document: DocumentId,
@@ -51,7 +51,7 @@ impl BlockEdit {
         Self { target, input: TextInput::new(text) }
     }
 
-    /// What the border of the input says.
+    /// The title in the border of the input.
     pub(crate) const fn title(&self) -> &'static str {
         match self.target {
             EditTarget::Block { .. } => "Edit",

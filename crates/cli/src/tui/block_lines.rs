@@ -15,7 +15,7 @@ use crate::show::line;
 /// Columns by which a level is indented.
 const INDENT: usize = 2;
 
-/// What a block shows beside its own fields.
+/// State of a block from its siblings and descendants.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockContext {
     /// Its number in a numbered list.
@@ -56,7 +56,7 @@ pub(crate) fn lines(
     lines
 }
 
-/// What stands before the text.
+/// The prefix of the first line: fold, task, list and heading markers.
 fn mark(entry: &FlatBlock, context: BlockContext) -> String {
     let data = &entry.block.data;
     let fold = match context.is_open {

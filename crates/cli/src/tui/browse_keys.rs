@@ -1,4 +1,4 @@
-//! What each key does while the tree and the document are shown.
+//! Keys while the tree and the document are shown.
 
 use leafbase::{
     BuiltInLocation, DayRef, DeleteBlocks, DeleteDocuments, Destination, DocumentId, ErrorKind,
@@ -6,10 +6,12 @@ use leafbase::{
 };
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::app::{App, DeleteQuestion, DeleteTarget, Message, Mode};
+use super::app::App;
 use super::block_edit::{BlockEdit, EditTarget};
 use super::block_lines;
 use super::folder_tree::TreeTarget;
+use super::mode::{DeleteQuestion, DeleteTarget, Message, Mode};
+use super::open_document::OpenDocument;
 use super::screen_layout::{Pane, within_border};
 use super::search_prompt::SearchPrompt;
 use crate::show::line;
@@ -17,7 +19,7 @@ use crate::show::line;
 /// Columns of a title in a question.
 const MAX_QUOTED: usize = 40;
 
-/// The keys with what they do, as the help lists them.
+/// The keys and their effects, as the help lists them.
 pub(crate) const KEYS: &[(&str, &str)] = &[
     ("↑ ↓  j k", "move; also PgUp, PgDn, g, G"),
     ("Enter", "open or close a folder, a document, a page"),
@@ -90,16 +92,16 @@ impl App {
     fn go(&mut self, by: isize) {
         if self.focus == Pane::Folders {
             self.tree.select(self.tree.selected().saturating_add_signed(by));
-        } else if by.unsigned_abs() > 1 || !self.step_within_block(by > 0) {
-            if let Some(document) = &mut self.document {
-                document.select(document.selected().saturating_add_signed(by));
-            }
+        } else if by.unsigned_abs() == 1 && self.step_within_block(by > 0) {
+            // The rest of a high block comes before the next one.
+        } else if let Some(document) = &mut self.document {
+            document.select(document.selected().saturating_add_signed(by));
         }
     }
 
     fn open_selected(&mut self) -> Result<()> {
         if self.focus == Pane::Document {
-            if !self.document.as_mut().is_some_and(|document| document.toggle()) {
+            if !self.document.as_mut().is_some_and(OpenDocument::toggle) {
                 self.message = Message::note("there is nothing below this block");
             }
             return Ok(());
@@ -114,7 +116,7 @@ impl App {
         }
     }
 
-    /// Opens what is closed.
+    /// Opens the selected folder or page if it is closed.
     fn enter(&mut self) -> Result<()> {
         let is_open = match (self.focus, &self.document) {
             (Pane::Folders, _) => self.tree.selected_row().is_some_and(|row| row.is_open),
@@ -126,7 +128,7 @@ impl App {
         if is_open { Ok(()) } else { self.open_selected() }
     }
 
-    /// Closes what is open, or goes to what it is in.
+    /// Closes the selected folder or page if it is open, else goes to its parent.
     fn leave(&mut self) {
         let opened = self.document.as_mut().filter(|_| self.focus == Pane::Document);
         match opened {
@@ -226,7 +228,7 @@ impl App {
             return;
         }
         let text = line::clip(&line::plain(&block_lines::text(&entry.block.data)), MAX_QUOTED);
-        let below = self.document.as_ref().map_or(0, |document| document.below_selected());
+        let below = self.document.as_ref().map_or(0, OpenDocument::below_selected);
         let below = match below {
             0 => String::new(),
             count => format!(" and {} below it", line::count(count, "block", "blocks")),

@@ -1,12 +1,13 @@
 //! The tree of folders and documents: only open folders are read.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use leafbase::{
     BuiltInLocation, Connection, Document, DocumentId, ErrorKind, Folder, FolderRef, Location,
 };
 
-use super::folder_listing::FolderListing;
+use super::folder_documents::FolderDocuments;
 
 /// A row of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(crate) struct TreeRow {
     pub(crate) is_open: bool,
 }
 
-/// What a row of the tree shows.
+/// The folder or document of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TreeTarget {
     Folder(FolderRef),
@@ -28,12 +29,12 @@ pub(crate) enum TreeTarget {
 
 pub(crate) struct FolderTree {
     folders: Vec<Folder>,
-    open: HashMap<FolderRef, FolderListing>,
+    open: HashMap<FolderRef, FolderDocuments>,
     rows: Vec<TreeRow>,
     selected: usize,
 }
 
-/// What is left to add to the rows.
+/// Pending rows of the traversal.
 enum PendingRows<'t> {
     Folder(usize, &'t Folder),
     Documents(usize, FolderRef),
@@ -43,7 +44,7 @@ impl FolderTree {
     /// The tree with the unsorted documents.
     pub(crate) fn read(notes: &Connection) -> leafbase::Result<Self> {
         let unsorted = FolderRef::BuiltIn(BuiltInLocation::Unsorted);
-        let open = HashMap::from([(unsorted, FolderListing::open(notes, unsorted)?)]);
+        let open = HashMap::from([(unsorted, FolderDocuments::open(notes, unsorted)?)]);
         let folders = in_order(notes.folders()?.0);
         let mut tree = Self { folders, open, rows: Vec::new(), selected: 0 };
         tree.arrange();
@@ -62,7 +63,7 @@ impl FolderTree {
         self.rows.get(self.selected)
     }
 
-    /// The folder that is selected, or that of the selected document.
+    /// The selected folder, or the parent of the selected document.
     pub(crate) fn selected_folder(&self) -> Option<FolderRef> {
         let row = self.selected_row()?;
         if let TreeTarget::Folder(folder) = row.target {
@@ -82,7 +83,7 @@ impl FolderTree {
     /// Opens a folder, or closes it.
     pub(crate) fn toggle(&mut self, notes: &Connection, folder: FolderRef) -> leafbase::Result<()> {
         if self.open.remove(&folder).is_none() {
-            self.open.insert(folder, FolderListing::open(notes, folder)?);
+            self.open.insert(folder, FolderDocuments::open(notes, folder)?);
         }
         self.arrange();
         Ok(())
@@ -113,11 +114,11 @@ impl FolderTree {
             Location::Templates => FolderRef::BuiltIn(BuiltInLocation::Templates),
             Location::Trash => FolderRef::BuiltIn(BuiltInLocation::Trash),
             // The inbox is in no folder.
-            _ => return Ok(()),
+            Location::Inbox => return Ok(()),
         });
         while let Some(one) = folder {
-            if !self.open.contains_key(&one) {
-                self.open.insert(one, FolderListing::open(notes, one)?);
+            if let Entry::Vacant(closed) = self.open.entry(one) {
+                closed.insert(FolderDocuments::open(notes, one)?);
             }
             let mut all = self.folders.iter().flat_map(Folder::walk);
             let parent = all.find(|(_, it)| it.id == one).and_then(|(_, it)| it.parent);
@@ -130,7 +131,7 @@ impl FolderTree {
         Ok(())
     }
 
-    /// Follows what was written; whether a row changed.
+    /// Applies writes to the tree; returns whether a row changed.
     pub(crate) fn refresh(&mut self, notes: &Connection) -> leafbase::Result<bool> {
         let folders = in_order(notes.folders()?.0);
         let mut is_changed = folders != self.folders;
@@ -152,7 +153,7 @@ impl FolderTree {
         Ok(is_changed)
     }
 
-    /// Makes the rows again; what was selected stays selected.
+    /// Rebuilds the rows, and keeps the selected target.
     fn arrange(&mut self) {
         let before = self.selected_row().map(|row| row.target);
         let mut rows = Vec::new();
@@ -175,7 +176,7 @@ impl FolderTree {
                 }
                 PendingRows::Documents(depth, folder) => {
                     let documents =
-                        self.open.get(&folder).map_or(&[][..], FolderListing::documents);
+                        self.open.get(&folder).map_or(&[][..], FolderDocuments::documents);
                     rows.extend(documents.iter().map(|it| TreeRow::of_document(depth, it)));
                 }
             }

@@ -1,4 +1,4 @@
-//! The document that is open: its blocks, which of them are shown, and the selected one.
+//! The open document: its visible blocks and the selected one.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::block_lines::BlockContext;
 pub(crate) struct OpenDocument {
     id: DocumentId,
     watcher: Watcher<Full, Fetch>,
-    /// The pages whose blocks are shown. Those of the document always are.
+    /// The pages whose blocks are visible. Children of the root always are.
     open_pages: HashSet<BlockId>,
     shown: Vec<ShownBlock>,
     selected: usize,
@@ -97,7 +97,7 @@ impl OpenDocument {
         true
     }
 
-    /// Follows what was written; whether anything changed. The selected block stays selected.
+    /// Applies patches of the watcher; returns whether anything changed. Keeps the selected block.
     pub(crate) fn refresh(&mut self) -> leafbase::Result<bool> {
         let before = self.selected_entry().map(|(entry, _)| entry.block.id);
         let mut is_changed = false;

@@ -23,7 +23,7 @@ pub(crate) struct ScreenLayout {
 }
 
 impl ScreenLayout {
-    /// The areas with this many rows of edited text; none without an edit.
+    /// The areas with this many rows of edited text, `None` without an edit.
     pub(crate) fn new(screen: Rect, focus: Pane, input_rows: Option<usize>) -> Self {
         let [panes, status] =
             Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(screen);

@@ -29,7 +29,7 @@ pub(crate) struct SearchPrompt {
     pub(crate) input: TextInput,
     pub(crate) hits: Vec<SearchHit>,
     pub(crate) selected: usize,
-    /// What is shown instead of hits.
+    /// A note or an error in place of hits.
     pub(crate) message: String,
     is_stale: bool,
 }
@@ -75,7 +75,7 @@ impl SearchPrompt {
         let lookup = |name: &str| names::folder(&folders, name).ok();
         let request = SearchDocuments::from_query_text(&text, lookup).limit(MAX_HITS);
         let mut hits = Vec::new();
-        for found in notes.search(request)?.iter() {
+        for found in &notes.search(request)? {
             let path = folders.path_of(&notes.document(found.document_id)?);
             let lines = snippets::lines(&found.markdown, &found.highlights);
             let line = lines.iter().find(|(_, hits)| !hits.is_empty()).or_else(|| lines.first());

@@ -19,7 +19,7 @@ pub(crate) struct AlternateScreen {
 impl AlternateScreen {
     pub(crate) fn enter() -> io::Result<Self> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        // From here on an error drops the value, which restores what was done.
+        // From here on an error drops the value, which restores the terminal.
         let mut screen = Self { terminal };
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;

@@ -1,7 +1,7 @@
-//! Transcripts of the screens: each line after `$ ` is what a user or another writer does, and the
-//! rows after it are what the screen shows then.
+//! Transcripts of the screens: a line after `$ ` has the actions of a user or of another writer, and
+//! the rows after it are the screen then.
 //!
-//! `LEAFBASE_UPDATE=1 cargo test -p leafbase-cli` writes down what is shown now.
+//! `LEAFBASE_UPDATE=1 cargo test -p leafbase-cli` updates them.
 
 use std::fmt::Write;
 use std::fs;
@@ -17,7 +17,8 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use super::app::{App, Mode};
+use super::app::App;
+use super::mode::Mode;
 use super::theme::Theme;
 use super::view;
 
@@ -61,7 +62,7 @@ impl Desk {
     fn draw(&mut self) {
         self.app.resize(self.frame.area);
         self.app.settle();
-        // The buffer of the backend has cells behind wide characters that no terminal shows.
+        // The buffer of the backend keeps stale cells under the second column of wide characters.
         let drawn = self.terminal.draw(|frame| view::draw(&self.app, frame)).unwrap();
         self.frame = drawn.buffer.clone();
     }
@@ -74,7 +75,7 @@ impl Desk {
             let mut shown = String::new();
             let mut columns = 0;
             for (column, cell) in row.iter().enumerate() {
-                // A wide character has an empty cell behind it.
+                // The second column of a wide character has an empty cell.
                 if column >= columns {
                     shown.push_str(cell.symbol());
                     columns = column + unicode_width::UnicodeWidthStr::width(cell.symbol()).max(1);
@@ -111,7 +112,7 @@ impl Desk {
         self.app.handle(&Event::Key(KeyEvent::new(code, modifiers)));
     }
 
-    /// Does what a line of a transcript says.
+    /// Replays a line of a transcript.
     fn act(&mut self, line: &str) {
         for action in line.split(" ; ") {
             let (word, rest) = action.split_once(' ').unwrap();
@@ -150,7 +151,7 @@ impl Desk {
     }
 }
 
-/// The same transcript with what the screen shows now.
+/// The same transcript with the present screens.
 fn replayed(text: &str) -> String {
     let size = text.lines().next().unwrap().trim_start_matches("# ").split_whitespace().next();
     let (columns, rows) = size.unwrap().split_once('x').unwrap();
@@ -223,9 +224,9 @@ fn without_color_no_cell_has_a_style() {
 #[test]
 fn a_long_document_scrolls_to_both_ends() {
     let mut desk = Desk::new(80, 12, false);
-    let long: String = (0..20_000).map(|number| format!("- line {number}\n")).collect();
+    let long: Vec<_> = (0..20_000).map(|number| format!("- line {number}")).collect();
     let document = desk.guest.create_document("Long").unwrap().id();
-    desk.guest.insert_markdown(&long, document).unwrap();
+    desk.guest.insert_markdown(&long.join("\n"), document).unwrap();
     desk.app.show(document, None);
     desk.act("keys G");
     assert!(desk.screen().contains("› • line 19999"), "{}", desk.screen());
@@ -247,6 +248,8 @@ fn every_size_is_drawn() {
         ["keys G", "keys enter", "keys ?", "keys esc e", "keys esc d", "keys n /", "type a"];
     for (columns, rows) in [(1, 1), (2, 3), (5, 2), (20, 5), (59, 4), (300, 80)] {
         let mut desk = Desk::new(columns, rows, true);
-        actions.iter().for_each(|action| desk.act(action));
+        for action in actions {
+            desk.act(action);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A text with a cursor, and what each key does to it.
+//! A text with a cursor, edited by keys.
 
 use std::ops::Range;
 
@@ -26,14 +26,14 @@ impl TextInput {
         &self.text
     }
 
-    /// Inserts a text at the cursor. Line ends are those of markdown, tabs are blanks.
+    /// Inserts a text at the cursor. Line ends are normalized, tabs become blanks.
     pub(crate) fn insert(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
         self.text.insert_str(self.cursor, &text);
         self.cursor += text.len();
     }
 
-    /// Does what an editing key does in rows of `width` columns; whether the text changed.
+    /// Applies an editing key in rows of `width` columns; returns whether the text changed.
     pub(crate) fn press(&mut self, key: KeyEvent, width: usize) -> bool {
         let length = self.text.len();
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -60,7 +60,7 @@ impl TextInput {
         self.text.len() != length
     }
 
-    /// The byte ranges of the rows. One column is left for the cursor behind a full row.
+    /// The byte ranges of the rows. One column is left for the cursor after a full row.
     pub(crate) fn rows(&self, width: usize) -> Vec<Range<usize>> {
         let (mut rows, mut begin) = (Vec::new(), 0);
         for paragraph in self.text.split('\n') {

@@ -1,4 +1,4 @@
-//! The styles of the screen. Without color it has none: markers alone show what is selected.
+//! The styles of the screen. Without color it has none: markers alone show the selected row.
 
 use ratatui::style::{Color, Modifier, Style};
 

@@ -1,4 +1,4 @@
-//! Draws the state of the screen: only what is visible is made into lines.
+//! Draws the state of the screen: only visible rows and blocks are made into lines.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -6,11 +6,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 
-use super::app::{App, Mode};
+use super::app::App;
 use super::block_edit::BlockEdit;
 use super::block_lines;
 use super::browse_keys::KEYS;
 use super::folder_tree::{TreeRow, TreeTarget};
+use super::mode::Mode;
 use super::open_document::OpenDocument;
 use super::screen_layout::{Pane, within_border};
 use super::search_prompt::{SearchHit, SearchPrompt};

@@ -32,7 +32,7 @@ pub(crate) fn words(text: &str, width: usize) -> Vec<String> {
                 if used > 0 {
                     rows.push(std::mem::take(&mut row));
                 }
-                row = word.get(part).unwrap_or(word).to_owned();
+                row.push_str(word.get(part).unwrap_or(word));
                 used = line::width(&row);
             }
         }

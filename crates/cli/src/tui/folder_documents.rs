@@ -6,13 +6,13 @@ use leafbase::{
 };
 
 /// The documents directly in a folder: by title, daily notes the latest first.
-pub(crate) struct FolderListing {
+pub(crate) struct FolderDocuments {
     folder: FolderRef,
     watcher: Watcher<Full, ListDocuments>,
     documents: Vec<(DocumentId, String)>,
 }
 
-impl FolderListing {
+impl FolderDocuments {
     pub(crate) fn open(notes: &Connection, folder: FolderRef) -> leafbase::Result<Self> {
         let request = match folder {
             FolderRef::Folder(folder) => ListDocuments::new().within(folder),
@@ -28,7 +28,7 @@ impl FolderListing {
         &self.documents
     }
 
-    /// Follows what was written; whether a row of the listing changed.
+    /// Applies patches of the watcher; returns whether a row changed.
     pub(crate) fn refresh(&mut self) -> leafbase::Result<bool> {
         let mut is_changed = false;
         while let Some(patch) = self.watcher.try_next()? {
