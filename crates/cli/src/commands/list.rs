@@ -25,7 +25,7 @@ pub(crate) struct ListCommand {
     /// Show IDs and days of the last change
     #[arg(short, long)]
     long: bool,
-    /// Sort order [default: title; with --json the ID, so that entries are written as they are read]
+    /// Sort order [default: title; with --json the ID, as entries are written while they are read]
     #[arg(long, value_name = "BY")]
     sort: Option<SortOrder>,
     /// Maximum number of documents

@@ -131,7 +131,10 @@ impl App {
         search.run(self.undo.notes());
         if let Some(hit) = search.hits.get(search.selected).cloned() {
             self.mode = Mode::Browse;
-            self.show(hit.document, hit.block);
+            self.show(hit.document, None);
+            if let Some(document) = &mut self.document {
+                document.select_match(&hit.blocks, &hit.words);
+            }
         }
     }
 

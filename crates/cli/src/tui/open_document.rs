@@ -86,6 +86,23 @@ impl OpenDocument {
         self.select(place.unwrap_or(self.selected));
     }
 
+    /// Selects the block with most of the words; among equals the first in reading order.
+    pub(crate) fn select_match(&mut self, blocks: &[BlockId], words: &[String]) {
+        let blocks: HashSet<_> = blocks.iter().collect();
+        let entries = self.watcher.entries().iter();
+        let matches = entries.filter(|entry| blocks.contains(&entry.block.id)).map(|entry| {
+            let text = entry.block.markdown().to_lowercase();
+            let count = words.iter().filter(|word| text.contains(word.as_str())).count();
+            (count, entry.block.id)
+        });
+        // Among equal maxima max_by_key returns the last one, so the order is reversed.
+        let matches: Vec<_> = matches.collect();
+        let best = matches.into_iter().rev().max_by_key(|(count, _)| *count);
+        if let Some((_, block)) = best {
+            self.select_block(block);
+        }
+    }
+
     /// Opens the selected page, or closes it; whether the selected block has any below it.
     pub(crate) fn toggle(&mut self) -> bool {
         let page = self.selected_entry().filter(|(_, context)| context.is_open.is_some());

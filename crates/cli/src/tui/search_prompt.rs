@@ -1,6 +1,6 @@
 //! A search as it is typed.
 
-use leafbase::{BlockId, Connection, DocumentId, SearchDocuments};
+use leafbase::{BlockId, Connection, DocumentId, SearchDocuments, SearchMatch};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::text_input::TextInput;
@@ -18,8 +18,10 @@ const MAX_HITS: usize = 50;
 pub(crate) struct SearchHit {
     pub(crate) document: DocumentId,
     pub(crate) path: String,
-    /// The first block that matches.
-    pub(crate) block: Option<BlockId>,
+    /// The blocks that match, in reading order.
+    pub(crate) blocks: Vec<BlockId>,
+    /// The matching words of the excerpt, in lowercase.
+    pub(crate) words: Vec<String>,
     /// A line of its text in parts, each with whether it matches.
     pub(crate) snippet: Vec<(String, bool)>,
 }
@@ -83,10 +85,21 @@ impl SearchPrompt {
             hits.push(SearchHit {
                 document: found.document_id,
                 path,
-                block: found.block_ids.first().copied(),
+                blocks: found.block_ids.clone(),
+                words: matched_words(found),
                 snippet: snippet.unwrap_or_default(),
             });
         }
         Ok(hits)
     }
+}
+
+fn matched_words(found: &SearchMatch) -> Vec<String> {
+    let ranges = found.highlights.iter();
+    let mut words: Vec<_> = ranges
+        .filter_map(|range| Some(found.markdown.get(range.clone())?.to_lowercase()))
+        .collect();
+    words.sort();
+    words.dedup();
+    words
 }

@@ -7,9 +7,9 @@ use std::fmt::Write;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use leafbase::{Clock, Connection, DocumentId, Fetch, FindDocuments, Space, Timestamp};
+use leafbase::{Clock, Connection, DocumentId, Fetch, FindDocuments, IdSource, Space, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
@@ -33,6 +33,15 @@ impl Clock for TickingClock {
     }
 }
 
+/// IDs in the order of their creation: transcripts may show them.
+struct CountedIds(AtomicU64);
+
+impl IdSource for CountedIds {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
+        u128::from(self.0.fetch_add(1, Ordering::Relaxed)).to_be_bytes()
+    }
+}
+
 /// A screen on the sample notes, with another connection to them.
 struct Desk {
     app: App,
@@ -45,7 +54,8 @@ struct Desk {
 impl Desk {
     fn new(columns: u16, rows: u16, has_color: bool) -> Self {
         let clock = TickingClock(AtomicI64::new(MORNING));
-        let space = Space::builder().clock(clock).in_memory().unwrap();
+        let space =
+            Space::builder().clock(clock).ids(CountedIds(AtomicU64::new(1))).in_memory().unwrap();
         let guest = space.connect().acting_as("guest");
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vault/examples/tour/notes");
         let options = leafbase_vault::ImportOptions::default();
