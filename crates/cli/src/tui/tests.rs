@@ -1,5 +1,5 @@
-//! Transcripts of the screens: a line after `$ ` has the actions of a user or of another writer, and
-//! the rows after it are the screen then.
+//! Transcripts of the screens: a line after `$ ` has the actions of a user or of another writer,
+//! and the rows after it are the screen then.
 //!
 //! `LEAFBASE_UPDATE=1 cargo test -p leafbase-cli` updates them.
 
