@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands::{
     add, backup, cat, check, collections, compact, completions, diff, edit, export, follow, graph,
     grep, history, import, links, list, log, man, mirror, mv, new, query, replicate, restore, rm,
-    salvage, search, shell, stats, tags, tasks, today, tree, undo,
+    salvage, search, shell, stats, tags, tasks, today, tree, tui, undo,
 };
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult, EXIT_CODES, Exit};
@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
     Shell(shell::ShellCommand),
+    Tui(tui::TuiCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
 }
@@ -89,6 +90,7 @@ impl Command {
             Self::Import(import) => return import.run(context),
             Self::Export(export) => return export.run(context),
             Self::Mirror(mirror) => return mirror.run(context),
+            Self::Tui(_) => return tui::TuiCommand::run(context),
             Self::New(new) => new.run(context),
             Self::Ls(list) => list.run(context),
             Self::Tree(tree) => tree.run(context),

@@ -44,6 +44,7 @@ pub(crate) mod replicate;
 pub(crate) mod restore;
 
 pub(crate) mod shell;
+pub(crate) mod tui;
 
 pub(crate) mod completions;
 pub(crate) mod man;

@@ -59,6 +59,15 @@ impl CommandContext {
         Ok(HeldSpace { space, path })
     }
 
+    /// A connection that shares the space with other programs for as long as it lasts.
+    pub(crate) fn sharer(&self) -> CliResult<Connection> {
+        if let Some(notes) = self.held(&self.path()?) {
+            return Ok(notes);
+        }
+        let author = self.options.author.as_deref().unwrap_or("");
+        Ok(self.hold()?.space.connect().acting_as(author))
+    }
+
     /// Opens the space read-only: other programs may read it at the same time.
     pub(crate) fn reader(&self) -> CliResult<Connection> {
         self.open(&Space::builder().read_only(true))

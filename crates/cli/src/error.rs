@@ -124,6 +124,14 @@ impl CliError {
         Self::new(exit, ErrorKind::Storage, format!("{}: {error}", what.into()))
     }
 
+    /// The sentence; empty if the reader of the output closed the pipe.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Self::Reported(report) => &report.message,
+            Self::PipeClosed => "",
+        }
+    }
+
     /// Sets the hint: the next step for the user.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         if let Self::Reported(report) = &mut self {

@@ -27,6 +27,8 @@ mod replica_address;
 mod task_numbers;
 mod user_directory;
 
+mod tui;
+
 mod args;
 mod commands;
 

@@ -11,7 +11,7 @@ pub(crate) struct GlobalOptions {
     /// The directory of the space
     #[arg(short, long, global = true, env = "LEAFBASE_SPACE", value_name = "PATH")]
     pub(crate) space: Option<PathBuf>,
-    /// Write one JSON value, or one per line for log; errors become {"code", "error", "message", "details"}
+    /// Write JSON: of a listing one entry per line, else one line; errors become {"code", "error", "message", "details"}
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Author recorded with every write

@@ -5,17 +5,20 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
+use leafbase::{ItemsPage, Paging};
+use serde::Serialize;
 
 use crate::error::CliResult;
 use crate::options::ColorMode;
+
+/// Entries of a listing that are in memory at a time.
+const JSON_PAGE: usize = 1_000;
 
 /// The standard output.
 pub(crate) struct Out {
     stream: Box<dyn Write>,
     color: bool,
     width: usize,
-    /// Whether the open list of JSON has items.
-    has_items: bool,
 }
 
 impl Out {
@@ -29,7 +32,7 @@ impl Out {
             // Unfiltered: escape sequences in notes are content, not colors of ours.
             Box::new(BufWriter::new(stdout))
         };
-        Self { stream, color, width, has_items: false }
+        Self { stream, color, width }
     }
 
     /// Columns of a line.
@@ -54,29 +57,39 @@ impl Out {
     }
 
     /// Writes a value as one line of JSON.
-    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> CliResult<()> {
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> CliResult<()> {
         serde_json::to_writer(&mut self.stream, value).map_err(io::Error::from)?;
         self.line("")
     }
 
-    /// Begins a list as one line of JSON, whose items are written as they come.
-    pub(crate) fn begin_items(&mut self) -> CliResult<()> {
-        self.has_items = false;
-        self.bytes(b"{\"items\":[")
+    /// Writes the entries of a listing, each as a line of JSON.
+    pub(crate) fn json_lines<T: Serialize>(
+        &mut self,
+        entries: impl IntoIterator<Item = T>,
+    ) -> CliResult<()> {
+        entries.into_iter().try_for_each(|entry| self.json(&entry))
     }
 
-    /// Writes an item of the list.
-    pub(crate) fn item(&mut self, value: &impl serde::Serialize) -> CliResult<()> {
-        if std::mem::replace(&mut self.has_items, true) {
-            self.bytes(b",")?;
+    /// Writes a listing as lines of JSON, and reads it page by page meanwhile: up to the limit of
+    /// `paging`. A reader that closes the pipe ends it after a page.
+    pub(crate) fn json_pages<T: Serialize>(
+        &mut self,
+        mut paging: Paging,
+        mut read: impl FnMut(Paging) -> leafbase::Result<ItemsPage<T>>,
+    ) -> CliResult<()> {
+        let mut left = paging.limit.unwrap_or(usize::MAX);
+        loop {
+            paging.limit = Some(left.min(JSON_PAGE));
+            let page = read(paging)?;
+            left = left.saturating_sub(page.items.len());
+            self.json_lines(page.items)?;
+            self.flush()?;
+            if page.next_cursor.is_none() || left == 0 {
+                return Ok(());
+            }
+            paging = Paging::default();
+            paging.cursor = page.next_cursor;
         }
-        serde_json::to_writer(&mut self.stream, value).map_err(io::Error::from)?;
-        Ok(())
-    }
-
-    /// Ends the list, with other fields of its object: empty, or a comma and fields as JSON.
-    pub(crate) fn end_items(&mut self, fields: &str) -> CliResult<()> {
-        self.line(format_args!("]{fields}}}"))
     }
 
     /// The text in this style if output is colored.

@@ -58,6 +58,29 @@ screen() {
     sleep 0.5
 }
 
+# Presses keys one after the other, and keeps what the screens of leafbase tui show then.
+tui_screen() {
+    name=$1
+    shift
+    for key; do
+        tmux send-keys -t "$session" "$key"
+        sleep 0.3
+    done
+    sleep 1
+    tmux capture-pane -e -p -t "$session" | mask >"made/$folder/$name.txt"
+}
+
+screens_of_tui() {
+    tmux send-keys -t "$session" 'clear; leafbase tui' Enter
+    sleep 1
+    tui_screen tui-tree Down Down Down Enter
+    tui_screen tui-search / 'warm shirts'
+    tui_screen tui-edit Enter e ' and more'
+    tui_screen tui-saved Enter
+    # The document is as it was, and the terminal, too.
+    tui_screen tui-quit u q
+}
+
 for columns in 80 120; do
     for colour in '' NO_COLOR=1; do
         folder=$columns${colour:+-plain}
@@ -71,6 +94,7 @@ for columns in 80 120; do
         screen links 1 'leafbase links "Trip to Lisbon"'
         screen edit 1 'EDITOR="sed -i s/brass/copper/" leafbase edit Lamp' 'leafbase diff Lamp'
         screen shell 1 'leafbase shell' 'ls' 'tasks' 'cat Nothing' '.quit'
+        screens_of_tui
         tmux kill-session -t "$session"
         if [ -n "$colour" ] && grep -l '␛' "made/$folder"/*; then
             echo "escapes without colour" >&2

@@ -72,7 +72,7 @@ fn property(property: &Property) -> Vec<Cell> {
 fn list(context: &mut CommandContext, notes: &Connection) -> CliResult<()> {
     let all = notes.list_collections(ListCollections::default())?;
     if context.options.json {
-        return context.out.json(&all);
+        return context.out.json_lines(all.0);
     }
     if all.is_empty() {
         return context.out.line("no collections");

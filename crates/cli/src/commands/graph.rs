@@ -1,6 +1,6 @@
 //! `leafbase graph`: shows the links between documents as a list, as DOT or as SVG.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clap::Args;
 use leafbase::{Connection, Document, DocumentId, FolderRef, ListDocuments, Location};
@@ -40,8 +40,7 @@ pub(crate) struct GraphCommand {
     lone: bool,
 }
 
-#[derive(serde::Serialize)]
-struct GraphReply {
+struct DocumentGraph {
     documents: Vec<GraphNode>,
     links: Vec<GraphLink>,
 }
@@ -52,14 +51,18 @@ struct GraphNode {
     path: String,
 }
 
-/// The links from one document to another.
-#[derive(serde::Serialize)]
+/// The links from one document to another, by their indices.
 struct GraphLink {
-    from: DocumentId,
-    to: DocumentId,
-    count: usize,
-    #[serde(skip)]
     ends: (usize, usize),
+    count: usize,
+}
+
+/// The links from one document to another, as they are written in JSON.
+#[derive(serde::Serialize)]
+struct LinkEnds<'g> {
+    from: &'g GraphNode,
+    to: &'g GraphNode,
+    count: usize,
 }
 
 impl GraphCommand {
@@ -71,7 +74,7 @@ impl GraphCommand {
             graph.drop_lone();
         }
         match (context.options.json, self.dot, self.svg) {
-            (true, ..) => context.out.json(&graph),
+            (true, ..) => json(&mut context.out, &graph),
             (_, true, _) => dot(&mut context.out, &graph),
             (_, _, true) => svg(&mut context.out, &graph),
             _ => list(&mut context.out, &graph),
@@ -97,7 +100,7 @@ fn links(
     notes: &Connection,
     folders: &FolderCatalog,
     mut documents: Vec<Document>,
-) -> CliResult<GraphReply> {
+) -> CliResult<DocumentGraph> {
     documents.sort_by_cached_key(|it| (folders.path_of(it).to_lowercase(), it.id()));
     let places: HashMap<DocumentId, usize> =
         documents.iter().enumerate().map(|(place, document)| (document.id(), place)).collect();
@@ -120,19 +123,14 @@ fn links(
         .iter()
         .map(|document| GraphNode { id: document.id(), path: folders.path_of(document) })
         .collect();
-    let link = |((from, to), count): ((usize, usize), usize)| {
-        let (source, target) = (documents.get(from)?.id(), documents.get(to)?.id());
-        Some(GraphLink { from: source, to: target, count, ends: (from, to) })
-    };
-    let links = counts.into_iter().filter_map(link).collect();
-    Ok(GraphReply { documents: nodes, links })
+    let links = counts.into_iter().map(|(ends, count)| GraphLink { ends, count }).collect();
+    Ok(DocumentGraph { documents: nodes, links })
 }
 
-impl GraphReply {
+impl DocumentGraph {
     /// Leaves out the documents without links.
     fn drop_lone(&mut self) {
-        let linked: std::collections::BTreeSet<usize> =
-            self.links.iter().flat_map(|link| [link.ends.0, link.ends.1]).collect();
+        let linked = self.linked();
         let places: HashMap<usize, usize> =
             linked.iter().enumerate().map(|(place, before)| (*before, place)).collect();
         let mut place = 0;
@@ -146,29 +144,47 @@ impl GraphReply {
         }
     }
 
-    fn path(&self, place: usize) -> &str {
-        self.documents.get(place).map_or("", |node| node.path.as_str())
+    fn ends(&self) -> impl Iterator<Item = LinkEnds<'_>> {
+        self.links.iter().filter_map(|link| {
+            let (from, to) = (self.documents.get(link.ends.0)?, self.documents.get(link.ends.1)?);
+            Some(LinkEnds { from, to, count: link.count })
+        })
+    }
+
+    /// The indices of the documents with links.
+    fn linked(&self) -> BTreeSet<usize> {
+        self.links.iter().flat_map(|link| [link.ends.0, link.ends.1]).collect()
+    }
+
+    /// The documents without links.
+    fn lone(&self) -> impl Iterator<Item = &GraphNode> {
+        let linked = self.linked();
+        let nodes = self.documents.iter().enumerate();
+        nodes.filter(move |(place, _)| !linked.contains(place)).map(|(_, node)| node)
     }
 }
 
-fn list(out: &mut Out, graph: &GraphReply) -> CliResult<()> {
+fn list(out: &mut Out, graph: &DocumentGraph) -> CliResult<()> {
     if graph.links.is_empty() && graph.documents.is_empty() {
         return out.line("no links");
     }
-    let row = |link: &GraphLink| {
-        let times = if link.count > 1 { format!("  {} times", link.count) } else { String::new() };
+    let row = |LinkEnds { from, to, count }: LinkEnds<'_>| {
+        let times = if count > 1 { format!("  {count} times") } else { String::new() };
         vec![
-            Cell::styled(graph.path(link.ends.0), styles::TITLE),
+            Cell::styled(&from.path, styles::TITLE),
             Cell::styled("→", styles::QUIET),
-            Cell::new(format!("{}{times}", graph.path(link.ends.1))),
+            Cell::new(format!("{}{times}", to.path)),
         ]
     };
-    let mut rows: Vec<_> = graph.links.iter().map(row).collect();
-    let is_linked =
-        |place: usize| graph.links.iter().any(|link| link.ends.0 == place || link.ends.1 == place);
-    let lone = (0..graph.documents.len()).filter(|place| !is_linked(*place));
-    rows.extend(lone.map(|place| vec![Cell::styled(graph.path(place), styles::TITLE)]));
+    let mut rows: Vec<_> = graph.ends().map(row).collect();
+    rows.extend(graph.lone().map(|node| vec![Cell::styled(&node.path, styles::TITLE)]));
     table::write(out, &rows)
+}
+
+/// Writes the links, then the documents without links.
+fn json(out: &mut Out, graph: &DocumentGraph) -> CliResult<()> {
+    out.json_lines(graph.ends())?;
+    out.json_lines(graph.lone())
 }
 
 /// The text between the quotation marks of DOT.
@@ -176,13 +192,14 @@ fn dot_text(text: &str) -> String {
     line::plain(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn dot(out: &mut Out, graph: &GraphReply) -> CliResult<()> {
+fn dot(out: &mut Out, graph: &DocumentGraph) -> CliResult<()> {
     out.line("digraph leafbase {\n  node [shape=box, style=rounded];")?;
     for GraphNode { id, path } in &graph.documents {
         out.line(format_args!("  \"{id}\" [label=\"{}\"];", dot_text(path)))?;
     }
-    for GraphLink { from, to, count, .. } in &graph.links {
-        let weight = if *count > 1 { format!(" [weight={count}]") } else { String::new() };
+    for LinkEnds { from, to, count } in graph.ends() {
+        let weight = if count > 1 { format!(" [weight={count}]") } else { String::new() };
+        let (from, to) = (from.id, to.id);
         out.line(format_args!("  \"{from}\" -> \"{to}\"{weight};"))?;
     }
     out.line("}")
@@ -194,7 +211,7 @@ fn xml_text(text: &str) -> String {
     text.replace('"', "&quot;")
 }
 
-fn svg(out: &mut Out, graph: &GraphReply) -> CliResult<()> {
+fn svg(out: &mut Out, graph: &DocumentGraph) -> CliResult<()> {
     if graph.documents.len() > MAX_DRAWN {
         let count = line::number(graph.documents.len());
         return Err(CliError::usage(format!(

@@ -70,15 +70,21 @@ struct MatchedDocument {
     numbers: HashMap<BlockId, usize>,
 }
 
-/// The JSON of a document.
+/// The JSON of a document with `--count` or `--list`.
 #[derive(serde::Serialize)]
 struct DocumentJson<'a> {
     #[serde(flatten)]
     document: &'a MatchedDocument,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matches: Option<Vec<BlockMatch>>,
+}
+
+/// The JSON of a match.
+#[derive(serde::Serialize)]
+struct MatchJson<'a> {
+    title: &'a str,
+    #[serde(flatten)]
+    found: BlockMatch,
 }
 
 impl GrepCommand {
@@ -98,10 +104,7 @@ impl GrepCommand {
         let notes = if self.names.is_empty() { context.searcher()? } else { context.reader()? };
         let folders = FolderCatalog::read(&notes)?;
         let requests = self.requests(&notes, &folders)?;
-        let mut shown = MatchStream { command: self, document: None, matches: Vec::new() };
-        if context.options.json {
-            context.out.begin_items()?;
-        }
+        let mut shown = MatchStream { command: self, document: None };
         let mut exit = Exit::Nothing;
         for mut request in requests {
             loop {
@@ -117,9 +120,6 @@ impl GrepCommand {
                 request = request.after(cursor);
             }
             shown.end(context)?;
-        }
-        if context.options.json {
-            context.out.end_items("")?;
         }
         Ok(exit)
     }
@@ -160,8 +160,6 @@ struct MatchStream<'c> {
     command: &'c GrepCommand,
     /// The document of the last match.
     document: Option<MatchedDocument>,
-    /// Its matches, for JSON.
-    matches: Vec<BlockMatch>,
 }
 
 impl MatchStream<'_> {
@@ -189,8 +187,7 @@ impl MatchStream<'_> {
             return Ok(());
         }
         if context.options.json {
-            self.matches.push(found);
-            return Ok(());
+            return context.out.json(&MatchJson { title: &document.title, found });
         }
         self.command.show(context, document, &found)
     }
@@ -199,18 +196,18 @@ impl MatchStream<'_> {
     fn end(&mut self, context: &mut CommandContext) -> CliResult<()> {
         let Some(document) = self.document.take() else { return Ok(()) };
         let GrepCommand { count, list, .. } = *self.command;
+        if !count && !list {
+            return Ok(());
+        }
         if context.options.json {
-            let matches = (!count && !list).then(|| std::mem::take(&mut self.matches));
             let count = count.then_some(document.count);
-            return context.out.item(&DocumentJson { document: &document, count, matches });
+            return context.out.json(&DocumentJson { document: &document, count });
         }
         let path = context.out.paint(styles::TITLE, &document.path);
         if list {
             context.out.line(path)
-        } else if count {
-            context.out.line(format_args!("{path}: {}", document.count))
         } else {
-            Ok(())
+            context.out.line(format_args!("{path}: {}", document.count))
         }
     }
 }

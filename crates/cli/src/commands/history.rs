@@ -39,7 +39,7 @@ impl HistoryCommand {
                 let mut versions = notes.history(document.id(), self.before, self.limit)?;
                 versions.retain(|version| version.sequence > since);
                 if context.options.json {
-                    return context.out.json(&leafbase::Items(versions));
+                    return context.out.json_lines(versions);
                 }
                 versions.iter().try_for_each(|version| {
                     let by = version.by.as_str();
@@ -50,7 +50,7 @@ impl HistoryCommand {
                 let mut versions = notes.block_history(block, self.before, self.limit)?;
                 versions.retain(|version| version.sequence > since);
                 if context.options.json {
-                    return context.out.json(&leafbase::Items(versions));
+                    return context.out.json_lines(versions);
                 }
                 versions.iter().try_for_each(|version| {
                     let by = version.by.as_str();

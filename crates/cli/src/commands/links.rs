@@ -17,13 +17,23 @@ pub(crate) struct LinksCommand {
     name: String,
 }
 
+/// A link as JSON: out of the document, or in from another one.
+#[derive(serde::Serialize)]
+struct LinkJson<'a> {
+    direction: &'static str,
+    #[serde(flatten)]
+    link: &'a Link,
+}
+
 impl LinksCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.reader()?;
         let document = names::document(&notes, &self.name)?;
         let links = notes.document_links(document.id())?;
         if context.options.json {
-            return context.out.json(&links);
+            let json = |direction| move |link| LinkJson { direction, link };
+            context.out.json_lines(links.links.iter().map(json("out")))?;
+            return context.out.json_lines(links.back_links.iter().map(json("in")));
         }
         let folders = FolderCatalog::read(&notes)?;
         section(

@@ -1,11 +1,9 @@
 //! `leafbase ls`: lists folders and documents.
 
-use std::cmp::Reverse;
-
 use clap::{Args, ValueEnum};
-use leafbase::{Document, Folder, FolderRef, ListDocuments};
+use leafbase::{Connection, Document, DocumentOrder, Folder, FolderRef, ListDocuments};
 
-use crate::catalog::{Catalog, FolderCatalog};
+use crate::catalog::FolderCatalog;
 use crate::context::CommandContext;
 use crate::error::CliResult;
 use crate::names;
@@ -27,9 +25,9 @@ pub(crate) struct ListCommand {
     /// Show IDs and days of the last change
     #[arg(short, long)]
     long: bool,
-    /// Sort order
-    #[arg(long, value_name = "BY", default_value = "title")]
-    sort: SortOrder,
+    /// Sort order [default: title; with --json the ID, as entries are written while they are read]
+    #[arg(long, value_name = "BY")]
+    sort: Option<SortOrder>,
     /// Maximum number of documents
     #[arg(long, value_name = "DOCUMENTS")]
     limit: Option<usize>,
@@ -45,25 +43,27 @@ enum SortOrder {
     Modified,
 }
 
-#[derive(serde::Serialize)]
-struct ListReply<'a> {
-    folders: &'a [Folder],
-    documents: &'a [Document],
-}
-
 impl ListCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.reader()?;
         let folders = FolderCatalog::read(&notes)?;
         let place = self.folder.as_deref().map(|name| names::folder(&folders, name)).transpose()?;
-        let mut request = request(self.all, place);
-        request.filter.tags.clone_from(&self.tags);
-        let mut documents = notes.list_documents(request)?.items;
-        self.sort(&folders, &mut documents);
-        documents.truncate(self.limit.unwrap_or(usize::MAX));
+        let mut request = self.request(place);
         let shown = if self.all { &[] } else { folders.within(place) };
+        if context.options.json && self.sort != Some(SortOrder::Title) {
+            context.out.json_lines(shown)?;
+            return documents_json(context, &notes, request);
+        }
+        // The titles of all documents are sorted here.
+        request.paging.limit = None;
+        let mut documents = notes.list_documents(request)?.items;
+        if self.sort.is_none_or(|order| order == SortOrder::Title) {
+            self.sort_by_title(&folders, &mut documents);
+        }
+        documents.truncate(self.limit.unwrap_or(usize::MAX));
         if context.options.json {
-            return context.out.json(&ListReply { folders: shown, documents: &documents });
+            context.out.json_lines(shown)?;
+            return context.out.json_lines(documents);
         }
         let rows = shown.iter().map(|folder| self.folder_row(folder));
         let name = |document: &Document| {
@@ -74,20 +74,28 @@ impl ListCommand {
         table::write(&mut context.out, &rows.collect::<Vec<_>>())
     }
 
-    fn sort(&self, folders: &FolderCatalog, documents: &mut [Document]) {
+    fn request(&self, place: Option<FolderRef>) -> ListDocuments {
+        let request = ListDocuments::new().with_metadata();
+        let mut request = match place {
+            _ if self.all => request,
+            Some(FolderRef::Folder(folder)) => request.within(folder),
+            Some(FolderRef::BuiltIn(location)) => request.at(location),
+            None => request.at(leafbase::BuiltInLocation::Unsorted),
+        };
+        request.filter.tags.clone_from(&self.tags);
+        request.paging.limit = self.limit;
         match self.sort {
-            SortOrder::Title => documents.sort_by_cached_key(|document| {
-                let name =
-                    if self.all { folders.path_of(document) } else { document.title.clone() };
-                (name.to_lowercase(), document.id())
-            }),
-            SortOrder::Created => {
-                documents.sort_by_key(|one| Reverse((one.created_at(), one.id())));
-            }
-            SortOrder::Modified => {
-                documents.sort_by_key(|one| Reverse((one.modified_at(), one.id())));
-            }
+            Some(SortOrder::Created) => request.order_by(DocumentOrder::Created).descending(),
+            Some(SortOrder::Modified) => request.order_by(DocumentOrder::Modified).descending(),
+            Some(SortOrder::Title) | None => request,
         }
+    }
+
+    fn sort_by_title(&self, folders: &FolderCatalog, documents: &mut [Document]) {
+        documents.sort_by_cached_key(|document| {
+            let name = if self.all { folders.path_of(document) } else { document.title.clone() };
+            (name.to_lowercase(), document.id())
+        });
     }
 
     fn folder_row(&self, folder: &Folder) -> Vec<Cell> {
@@ -108,19 +116,14 @@ impl ListCommand {
     }
 }
 
-fn request(all: bool, place: Option<FolderRef>) -> ListDocuments {
-    let request = ListDocuments::new().with_metadata();
-    match place {
-        _ if all => request,
-        Some(FolderRef::Folder(folder)) => request.within(folder),
-        Some(FolderRef::BuiltIn(location)) => request.at(location),
-        None => request.at(leafbase::BuiltInLocation::Unsorted),
-    }
-}
-
-/// The JSON of `tree --json`: every folder and every document.
-pub(crate) fn everything(context: &mut CommandContext, catalog: &Catalog) -> CliResult<()> {
-    let documents: Vec<_> =
-        catalog.documents.iter().map(|(_, document)| document.clone()).collect();
-    context.out.json(&ListReply { folders: &catalog.folders.listed, documents: &documents })
+/// Writes the documents as lines of JSON, as they are read.
+pub(crate) fn documents_json(
+    context: &mut CommandContext,
+    notes: &Connection,
+    mut request: ListDocuments,
+) -> CliResult<()> {
+    context.out.json_pages(request.paging.clone(), |paging| {
+        request.paging = paging;
+        notes.list_documents(request.clone())
+    })
 }

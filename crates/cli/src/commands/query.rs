@@ -39,8 +39,7 @@ pub(crate) struct QueryCommand {
     /// The filter as JSON: {"or": [{"property": "pages", "lessThan": 350}, {"not": {..}}]}
     #[arg(long, value_name = "JSON", conflicts_with = "conditions")]
     json_filter: Option<String>,
-    /// The whole request as JSON, without collectionId: {"filter": {..}, "sort": [..], "limit": 20,
-    /// "cursor": ".."}
+    /// The whole request as JSON, without collectionId: {"filter": {..}, "sort": [..], "limit": 20}
     #[arg(long, value_name = "JSON", conflicts_with_all = ["conditions", "sort", "group", "limit", "json_filter"])]
     json_request: Option<String>,
 }
@@ -58,10 +57,14 @@ impl QueryCommand {
             let counting = CountItems::of(collection.id).filtered(request.filter);
             return groups(context, &notes.count_items(counting.grouped_by(key))?);
         }
-        let found = notes.query_items(self.arranged(request))?;
+        let mut request = self.arranged(request);
         if context.options.json {
-            return context.out.json(&found);
+            return context.out.json_pages(request.paging.clone(), |paging| {
+                request.paging = paging;
+                notes.query_items(request.clone())
+            });
         }
+        let found = notes.query_items(request)?;
         items::write(&mut context.out, &schema, &found)?;
         if found.next_cursor.is_some() {
             context.out.line(context.out.paint(styles::QUIET, "more items: --limit"))?;
@@ -254,7 +257,7 @@ fn operand(kind: PropertyType, value: &str) -> Value {
 
 fn groups(context: &mut CommandContext, counts: &ItemCounts) -> CliResult<()> {
     if context.options.json {
-        return context.out.json(counts);
+        return context.out.json_lines(counts.groups.iter().flatten());
     }
     let mut rows = Vec::new();
     for group in counts.groups.iter().flatten() {

@@ -55,9 +55,7 @@ impl SearchCommand {
             progress::while_running("searching", || notes.search(request.clone()))
         };
         let (mut shown, mut page) = (0, search(&request)?);
-        if context.options.json {
-            context.out.begin_items()?;
-        } else {
+        if !context.options.json {
             for CorrectedTerm { term, read_as } in corrections(&page) {
                 let line =
                     context.out.paint(styles::QUIET, format_args!("{term}: read as {read_as}"));
@@ -67,7 +65,7 @@ impl SearchCommand {
         loop {
             for hit in &page {
                 if context.options.json {
-                    context.out.item(hit)?;
+                    context.out.json(hit)?;
                 } else {
                     show(context, &notes, &folders, hit)?;
                 }
@@ -80,16 +78,14 @@ impl SearchCommand {
             request = request.limit(rest).after(cursor);
             page = search(&request)?;
         }
-        let is_lower_bound = page.total_is_lower_bound;
         if context.options.json {
-            let bound = if is_lower_bound { r#","totalIsLowerBound":true"# } else { "" };
-            return context.out.end_items(&format!(r#","total":{}{bound}"#, page.total));
+            return Ok(());
         }
         match page.total.saturating_sub(shown) {
             0 if shown == 0 => context.out.line("no matches"),
             0 => Ok(()),
             more => {
-                let at_least = if is_lower_bound { "at least " } else { "" };
+                let at_least = if page.total_is_lower_bound { "at least " } else { "" };
                 let line = format!("{at_least}{more} more: --limit shows them");
                 context.out.line(context.out.paint(styles::QUIET, line))
             }
@@ -128,8 +124,8 @@ fn show(
     let (path, id) =
         (context.out.paint(styles::TITLE, path), context.out.paint(styles::QUIET, hit.document_id));
     context.out.line(format_args!("{path}  {id}"))?;
-    for text in pieces(hit) {
-        let shown = snippets::paint(&context.out, text.0, &text.1, Marks::Asterisks);
+    for (text, hits) in snippets::lines(&hit.markdown, &hit.highlights) {
+        let shown = snippets::paint(&context.out, text, &hits, Marks::Asterisks);
         context.out.line(format_args!("    {shown}"))?;
     }
     Ok(())
@@ -144,21 +140,4 @@ fn corrections(found: &[SearchMatch]) -> Vec<&CorrectedTerm> {
         }
     }
     corrections
-}
-
-/// Lines of a snippet, each with its highlights.
-fn pieces(hit: &SearchMatch) -> Vec<(&str, Vec<std::ops::Range<usize>>)> {
-    let mut begin = 0;
-    let mut lines = Vec::new();
-    for text in hit.markdown.split('\n') {
-        let end = begin + text.len();
-        let within = hit.highlights.iter().filter(|range| begin <= range.start && range.end <= end);
-        let moved = within.map(|range| range.start - begin..range.end - begin).collect();
-        if !text.trim().is_empty() {
-            lines.push((text, moved));
-        }
-        // One byte for the line break that `split` removed.
-        begin = end + 1;
-    }
-    lines
 }

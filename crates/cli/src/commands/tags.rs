@@ -22,10 +22,14 @@ impl TagsCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let mut request = ListTags::new().starting(self.prefix.unwrap_or_default());
         request.paging.limit = self.limit;
-        let tags = context.reader()?.list_tags(request)?;
+        let notes = context.reader()?;
         if context.options.json {
-            return context.out.json(&tags);
+            return context.out.json_pages(request.paging.clone(), |paging| {
+                request.paging = paging;
+                notes.list_tags(request.clone())
+            });
         }
+        let tags = notes.list_tags(request)?;
         if tags.is_empty() {
             return context.out.line("no tags");
         }

@@ -1,7 +1,9 @@
 //! `leafbase tasks`: lists tasks and changes their state.
 
+use std::collections::HashSet;
+
 use clap::{Args, ValueEnum};
-use leafbase::{Connection, Items, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks};
+use leafbase::{Connection, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks};
 
 use crate::context::CommandContext;
 use crate::days::{self, SpokenDay};
@@ -97,31 +99,31 @@ impl TasksCommand {
             (None, TaskView::Inbox) => vec![("", TaskScope::Inbox)],
             (None, TaskView::Logbook) => vec![("", TaskScope::Logbook)],
         };
+        // A task in the inbox may be active, too: it is listed once.
+        let mut listed = HashSet::new();
         let mut found: Vec<(&str, Vec<Task>)> = Vec::with_capacity(scopes.len());
         for (name, scope) in scopes {
-            let mut tasks = self.list(&notes, scope)?;
-            // A task in the inbox may be active, too: it is listed once.
-            tasks.retain(|task| {
-                !found.iter().flat_map(|(_, tasks)| tasks).any(|known| known.id == task.id)
-            });
-            found.push((name, tasks));
+            let mut request = ListTasks::new(scope);
+            request.paging.limit = self.limit;
+            let mut list = |request: &ListTasks| {
+                let mut page = notes.tasks(request.clone())?;
+                page.items.retain(|task| listed.insert(task.id));
+                Ok(page)
+            };
+            if context.options.json {
+                context.out.json_pages(request.paging.clone(), |paging| {
+                    request.paging = paging;
+                    list(&request)
+                })?;
+            } else {
+                found.push((name, list(&request)?.items));
+            }
         }
         if context.options.json {
-            return context
-                .out
-                .json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
+            return Ok(());
         }
         task_numbers::remember(&notes, found.iter().flat_map(|(_, tasks)| tasks))?;
         show(context, &notes, &found)
-    }
-
-    fn list(&self, notes: &Connection, scope: TaskScope) -> CliResult<Vec<Task>> {
-        let request = ListTasks::new(scope);
-        let request = match self.limit {
-            Some(limit) => request.limit(limit),
-            None => request,
-        };
-        Ok(notes.tasks(request)?.items)
     }
 
     fn change(&self, context: &mut CommandContext) -> CliResult<()> {

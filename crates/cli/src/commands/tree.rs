@@ -1,7 +1,7 @@
 //! `leafbase tree`: shows folders with their documents, or the blocks of a document.
 
 use clap::Args;
-use leafbase::{Connection, Fetch, Folder, FolderRef, Location};
+use leafbase::{Connection, Fetch, Folder, FolderRef, ListDocuments, Location};
 
 use super::list;
 use crate::catalog::{Catalog, FolderCatalog};
@@ -61,10 +61,10 @@ impl TreeCommand {
         notes: &Connection,
         below: Option<FolderRef>,
     ) -> CliResult<()> {
-        let catalog = Catalog::read(notes)?;
         if context.options.json {
-            return list::everything(context, &catalog);
+            return entries_json(context, notes, below);
         }
+        let catalog = Catalog::read(notes)?;
         let mut lines = Vec::new();
         for (depth, folder) in catalog.folders.listed.iter().flat_map(Folder::walk) {
             lines.extend(folder_nodes(&catalog, folder, depth));
@@ -81,6 +81,23 @@ impl TreeCommand {
             .filter(|(depth, _)| *depth <= self.depth);
         tree::write(&mut context.out, &shown.collect::<Vec<_>>())
     }
+}
+
+/// Writes the folders at the top with those in them, then the documents, as lines of JSON.
+fn entries_json(
+    context: &mut CommandContext,
+    notes: &Connection,
+    below: Option<FolderRef>,
+) -> CliResult<()> {
+    let folders = FolderCatalog::read(notes)?;
+    let request = match below {
+        Some(FolderRef::Folder(folder)) => ListDocuments::new().within(folder),
+        Some(FolderRef::BuiltIn(location)) => ListDocuments::new().at(location),
+        None => ListDocuments::new(),
+    };
+    let top = if below.is_none() { &folders.listed } else { folders.within(below) };
+    context.out.json_lines(top)?;
+    list::documents_json(context, notes, request)
 }
 
 /// A line of the tree: its depth, its text, and the folder that it shows.
