@@ -6,8 +6,8 @@
 //! sealed with the tag of the one before, and a nonce that is random and too long to repeat.
 //! Not protected: an older copy of the file, and one with its last records cut off, open as they
 //! were then, like after a crash; keep the last sequence elsewhere and compare it. Memory, swap and
-//! core dumps have the notes and the key, which belongs in the system's keychain, or is derived from
-//! a password by Argon2. Nothing here stops two processes from writing, and the file only grows.
+//! core dumps have the notes and the key. Keep it in the system's keychain, or derive it from a
+//! password by Argon2. Nothing here stops two processes from writing, and the file only grows.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "an example stays short")]
 
@@ -34,8 +34,8 @@ struct Log {
     last_tag: Vec<u8>,
 }
 
-fn failed(error: IoError) -> Error {
-    Error::new(ErrorKind::Storage, format!("the encrypted file: {error}"))
+fn failed(error: impl Into<IoError>) -> Error {
+    Error::new(ErrorKind::Storage, format!("the encrypted file: {}", error.into()))
 }
 
 fn tag(sealed: &[u8]) -> &[u8] {

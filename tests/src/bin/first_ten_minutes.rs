@@ -139,8 +139,7 @@ fn target() -> PathBuf {
 fn readme(package: &Package, control: Option<(&str, &str)>) -> Outcome<()> {
     let commands = listings("README.md", "sh", None)?;
     package.add(commands.first().ok_or("README.md has no command")?)?;
-    let programs = listings("README.md", "rust", control)?;
-    for program in programs {
+    for program in listings("README.md", "rust", control)? {
         let shown = package.run(&program)?;
         assert!(shown.contains("passport"), "README's programs print what they made: {shown}");
     }

@@ -37,8 +37,8 @@ impl Desk {
         self.directory.path()
     }
 
-    /// A shell that knows the program, and nothing of the host. `LEAFBASE_PROGRAMS` names the folder
-    /// of an installed one.
+    /// A shell that knows the program, and nothing of the host. `LEAFBASE_PROGRAMS` names the
+    /// folder of an installed one.
     pub(crate) fn shell(&self, line: &str) -> Command {
         let installed = std::env::var_os("LEAFBASE_PROGRAMS").map(PathBuf::from);
         let built = Path::new(env!("CARGO_BIN_EXE_leafbase")).parent().unwrap();

@@ -1,5 +1,5 @@
-//! A host over HTTP: several spaces, and share links with scopes, on loopback. Each operation is at a
-//! path with its name; its request is the body, in JSON, which goes straight through both ways.
+//! A host over HTTP: several spaces, and share links with scopes, on loopback. Each operation is at
+//! a path with its name; its request is the body, in JSON, which goes straight through both ways.
 //!
 //! `cargo run --example http_host -- notes work` serves spaces in memory and prints the address and
 //! the token of each; `-- --check` serves two and plays `session.txt`. Owners use `/spaces/NAME/..`
