@@ -96,7 +96,7 @@ impl Editor {
             KeyCode::Down if is_alt => drop(notes.shift_blocks(ShiftBlocks::from(block).down())?),
             KeyCode::Up if line > 1 => self.block = self.lines[line - 1].block.id,
             KeyCode::Down => {
-                self.block = self.lines.get(line + 1).map_or(block, |line| line.block.id)
+                self.block = self.lines.get(line + 1).map_or(block, |line| line.block.id);
             }
             // `refresh` moves an offset within a character to the boundary before.
             KeyCode::Left => self.offset = self.offset.saturating_sub(1),
