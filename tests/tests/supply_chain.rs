@@ -1,9 +1,13 @@
-//! What the crates are built on: no unsafe code of our own, crates from one registry, and the two
-//! that write files held to a minor version. Licences and advisories are checked by `cargo deny
-//! check`, as `deny.toml` says.
+//! What the crates are built on: no unsafe code of our own, crates from one registry under the
+//! licences that `deny.toml` allows, and the two that write files held to a minor version.
+//! `.ci/nightly deny` checks the same of every platform, and advisories.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -59,6 +63,64 @@ fn every_crate_is_from_the_one_registry() {
         assert_eq!(source, "source = \"registry+https://github.com/rust-lang/crates.io-index\"");
     }
     assert!(read("deny.toml").contains("unknown-registry = \"deny\""));
+}
+
+/// The licences that `deny.toml` allows.
+fn allowed_licences() -> BTreeSet<String> {
+    let deny = read("deny.toml");
+    let list = deny.split("\nallow = [").nth(1).unwrap().split(']').next().unwrap();
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Whether an SPDX expression leaves a choice of allowed licences. `/` is the older form of `OR`.
+fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
+    // Of the operators AND binds tighter; parentheses are resolved from the innermost ones.
+    if let Some(end) = expression.find(')') {
+        let start = expression[..end].rfind('(').expect("parentheses match");
+        let inner = is_allowed(&expression[start + 1..end], allowed);
+        let inner = if inner { "allowed" } else { "refused" };
+        let rest = format!("{}{inner}{}", &expression[..start], &expression[end + 1..]);
+        return is_allowed(&rest, allowed);
+    }
+    let is_one = |name: &str| name.trim() == "allowed" || allowed.contains(name.trim());
+    let choices = expression.replace('/', " OR ");
+    choices.split(" OR ").any(|choice| choice.split(" AND ").all(is_one))
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_licence_is_allowed() {
+    // Crates of other platforms may not be here.
+    let compiler = output(Command::new("rustc").arg("-vV"));
+    let host = compiler.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["metadata", "--format-version=1", "--offline", "--locked", "--all-features"]);
+    let listed = output(cargo.args(["--filter-platform", host]).current_dir(root()));
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let packages = listed["packages"].as_array().unwrap();
+    assert!(packages.len() > 100);
+    let allowed = allowed_licences();
+    for package in packages {
+        let licence = package["license"].as_str().unwrap_or_default();
+        assert!(is_allowed(licence, &allowed), "{}: {licence:?}", package["name"]);
+    }
+}
+
+#[test]
+fn licences_that_are_not_allowed_are_noticed() {
+    let allowed = allowed_licences();
+    assert!(allowed.len() > 3 && allowed.contains("MIT"));
+    for expression in ["MIT", "GPL-3.0 OR MIT", "MIT/Unlicense", "(MIT OR GPL-2.0) AND Zlib"] {
+        assert!(is_allowed(expression, &allowed), "{expression}");
+    }
+    for expression in ["", "GPL-3.0", "MIT AND GPL-3.0", "MIT AND (GPL-2.0 OR GPL-3.0)"] {
+        assert!(!is_allowed(expression, &allowed), "{expression}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -37,9 +37,12 @@ impl Desk {
         self.directory.path()
     }
 
-    /// A shell that knows the program, and nothing of the host.
+    /// A shell that knows the program, and nothing of the host. `LEAFBASE_PROGRAMS` names the
+    /// folder of an installed one.
     pub(crate) fn shell(&self, line: &str) -> Command {
-        let programs = Path::new(env!("CARGO_BIN_EXE_leafbase")).parent().unwrap();
+        let installed = std::env::var_os("LEAFBASE_PROGRAMS").map(PathBuf::from);
+        let built = Path::new(env!("CARGO_BIN_EXE_leafbase")).parent().unwrap();
+        let programs = installed.unwrap_or_else(|| built.to_owned());
         let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(line).current_dir(self.path()).env_clear();

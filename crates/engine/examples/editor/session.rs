@@ -1,5 +1,7 @@
 //! A session that is played: each line is a key, a text to type, or what a guest writes on a thread
-//! of its own.
+//! of its own. `.ci/examples` compares the last screen with `screen.txt`.
+
+#![allow(clippy::print_stdout, reason = "the check prints a screen")]
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -7,11 +9,11 @@ use leafbase::{Clock, Error, Result, Space, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::editor::{Editor, Key};
+use super::Editor;
 
 const SESSION: &str = include_str!("session.txt");
-const SCREEN: &str = include_str!("screen.txt");
 
 /// Each look at the clock takes a tenth of a second: what is typed at one go is one step of undo.
 struct SteadyClock(AtomicI64);
@@ -22,8 +24,8 @@ impl Clock for SteadyClock {
     }
 }
 
-/// Plays the session, and compares the last screen.
-pub(crate) fn check() -> Result<()> {
+/// Plays the session, and prints the last screen.
+pub(crate) fn play() -> Result<()> {
     let clock = SteadyClock(AtomicI64::new(1_767_225_600_000));
     let space = Space::builder().clock(clock).in_memory()?;
     let notes = space.connect();
@@ -35,7 +37,7 @@ pub(crate) fn check() -> Result<()> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "" | "//" => {}
-            "type" => rest.chars().for_each(|letter| editor.press(Key::Type(letter))),
+            "type" => rest.chars().for_each(|letter| editor.press(KeyCode::Char(letter).into())),
             "guest" => {
                 let guest = space.connect().acting_as("guest");
                 let text = rest.to_owned();
@@ -53,35 +55,32 @@ pub(crate) fn check() -> Result<()> {
     let cursor = terminal.get_cursor_position().expect("a buffer");
     let width = usize::from(terminal.size().expect("a buffer").width);
     let cells: Vec<&str> = terminal.backend().buffer().content.iter().map(Cell::symbol).collect();
-    let rows = cells.chunks(width).map(|row| row.concat().trim_end().to_owned());
-    let screen: Vec<String> = rows.chain([format!("cursor {},{}", cursor.x, cursor.y)]).collect();
-    let screen = screen.join("\n") + "\n";
-    println!("{screen}");
-    if screen != SCREEN {
-        println!("expected:\n{SCREEN}");
-        return Err(Error::validation("the session ends in another screen"));
+    for row in cells.chunks(width) {
+        println!("{}", row.concat().trim_end());
     }
-    println!("the session ends in the expected screen, after {} changes", notes.last_sequence()?);
+    println!("cursor {},{}", cursor.x, cursor.y);
+    println!("{} changes", notes.last_sequence()?);
     Ok(())
 }
 
-fn key(name: &str) -> Result<Key> {
-    Ok(match name {
-        "enter" => Key::Enter,
-        "backspace" => Key::Backspace,
-        "indent" => Key::Indent,
-        "outdent" => Key::Outdent,
-        "up" => Key::Up,
-        "down" => Key::Down,
-        "left" => Key::Left,
-        "right" => Key::Right,
-        "home" => Key::Home,
-        "end" => Key::End,
-        "drag-up" => Key::DragUp,
-        "drag-down" => Key::DragDown,
-        "duplicate" => Key::Duplicate,
-        "undo" => Key::Undo,
-        "redo" => Key::Redo,
+fn key(name: &str) -> Result<KeyEvent> {
+    let (code, modifiers) = match name {
+        "enter" => (KeyCode::Enter, KeyModifiers::NONE),
+        "backspace" => (KeyCode::Backspace, KeyModifiers::NONE),
+        "indent" => (KeyCode::Tab, KeyModifiers::NONE),
+        "outdent" => (KeyCode::BackTab, KeyModifiers::SHIFT),
+        "up" => (KeyCode::Up, KeyModifiers::NONE),
+        "down" => (KeyCode::Down, KeyModifiers::NONE),
+        "left" => (KeyCode::Left, KeyModifiers::NONE),
+        "right" => (KeyCode::Right, KeyModifiers::NONE),
+        "home" => (KeyCode::Home, KeyModifiers::NONE),
+        "end" => (KeyCode::End, KeyModifiers::NONE),
+        "drag-up" => (KeyCode::Up, KeyModifiers::ALT),
+        "drag-down" => (KeyCode::Down, KeyModifiers::ALT),
+        "duplicate" => (KeyCode::Char('d'), KeyModifiers::CONTROL),
+        "undo" => (KeyCode::Char('z'), KeyModifiers::CONTROL),
+        "redo" => (KeyCode::Char('y'), KeyModifiers::CONTROL),
         other => return Err(Error::validation(format!("no key {other}"))),
-    })
+    };
+    Ok(KeyEvent::new(code, modifiers))
 }

@@ -1,185 +1,199 @@
-//! A host over HTTP: several spaces, and share links with scopes, on loopback. JSON goes straight
-//! through in both directions; a route is a line.
+//! A host over HTTP: several spaces, and share links with scopes, on loopback. Each operation is at
+//! a path with its name; its request is the body, in JSON, which goes straight through both ways.
 //!
-//! `cargo run --example http_host -- notes work` serves spaces in memory of these names and prints
-//! the address and a token for each; `-- --check` serves two, drives every operation over HTTP and
-//! checks statuses and bodies.
-//!
-//! A full connection is below `/spaces/NAME`, with `Authorization: Bearer TOKEN`; `POST
-//! /spaces/NAME/links` makes a share link, which is below `/links/TOKEN` without anything else.
+//! `cargo run --example http_host -- notes work` serves spaces in memory and prints the address and
+//! the token of each; `-- --check` serves two and plays `session.txt`. Owners use `/spaces/NAME/..`
+//! with `Authorization: Bearer TOKEN`; their operation `share` makes a link that needs no token.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "an example stays short"
-)]
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "an example stays short")]
 
 mod check;
-mod routes;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, RawPathParams, RawQuery};
-use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
-use leafbase::{BlockId, Connection, Error, Full, IdSource, RandomIds, Scoped, Space};
-use tokio::task::spawn_blocking;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
+use leafbase::{
+    BlockId, Connection, DocumentId, Error, ErrorKind, Full, IdSource, RandomIds, Result, Scoped,
+    Space, SpaceBuilder, Timestamp, Unbatched, UploadFile,
+};
+use tokio::runtime::Runtime;
 
-use routes::Route;
+/// The spaces by path, each with the token of its owner.
+type Host = Arc<BTreeMap<String, (Space, String)>>;
+type Answer = (StatusCode, [(HeaderName, &'static str); 1], Vec<u8>);
 
-/// A request as it came.
-struct Incoming {
-    path: BTreeMap<String, String>,
-    query: String,
-    content_type: String,
-    /// Whether the reply is to be markdown, not JSON.
-    wants_markdown: bool,
-    body: Bytes,
+/// An operation and its request, as they came.
+struct Call<'a> {
+    operation: &'a str,
+    query: &'a str,
+    body: &'a [u8],
 }
 
-struct HostedSpace {
-    space: Space,
-    token: String,
-}
-
-type Host = BTreeMap<String, HostedSpace>;
-
-/// What the names of scopes begin with that are kept for links.
-const LINK: &str = "link ";
-/// Larger bodies are refused: uploads are read as a whole here.
-const MAX_BODY_BYTES: usize = 64 << 20;
-
-/// What a call answers: a status, and JSON, markdown or bytes.
-struct Answer(u16, &'static str, Vec<u8>);
-
-impl Answer {
-    fn json(reply: &impl serde::Serialize) -> Self {
-        Self(200, "application/json", serde_json::to_vec(reply).expect("replies are JSON"))
-    }
-
-    fn refused(error: &Error) -> Self {
-        Self(error.http_status(), "application/json", Self::json(error).2)
+impl Call<'_> {
+    fn request<T: leafbase::json::FromJson>(&self, space: &Space) -> Result<T> {
+        let body = std::str::from_utf8(self.body);
+        space.read_json(body.map_err(|_| Error::validation("the body is not UTF-8"))?)
     }
 }
 
-impl IntoResponse for Answer {
-    fn into_response(self) -> Response {
-        let Self(status, content_type, body) = self;
-        let status = StatusCode::from_u16(status).expect("a status");
-        (status, [(CONTENT_TYPE, content_type)], body).into_response()
+fn answer(status: u16, content_type: &'static str, body: Vec<u8>) -> Answer {
+    (StatusCode::from_u16(status).expect("a status"), [(CONTENT_TYPE, content_type)], body)
+}
+
+fn json(status: u16, reply: &impl serde::Serialize) -> Answer {
+    answer(status, "application/json", serde_json::to_vec(reply).expect("replies are JSON"))
+}
+
+/// Operations by name, each with the type of its request.
+macro_rules! operations {
+    ($table:ident$(<$any:ident: Unbatched>)?($connection:ty) else $others:ident;
+        $($operation:ident($request:ident))+) => {
+        fn $table$(<$any: Unbatched>)?(space: &Space, notes: &$connection, call: &Call<'_>)
+            -> Result<Answer>
+        {
+            match call.operation {
+                $(stringify!($operation) => {
+                    Ok(json(200, &notes.$operation(call.request::<leafbase::$request>(space)?)?))
+                })+
+                _ => $others(space, notes, call),
+            }
+        }
+    };
+}
+
+operations! { shared<A: Unbatched>(Connection<A>) else special;
+    fetch(Fetch) fetch_markdown(Fetch) search(SearchDocuments) search_blocks(SearchBlocks)
+    resolve(ResolveBlocks) back_links(BackLinks) unlinked_mentions(UnlinkedMentions)
+    resolve_embeds(ResolveEmbeds) list_tags(ListTags) list_collections(ListCollections)
+    collection_schema(GetSchema) items(GetItems) query_items(QueryItems) count_items(CountItems)
+    list_comments(ListComments) insert_blocks(InsertBlocks) update_blocks(UpdateBlocks)
+    delete_blocks(DeleteBlocks) move_blocks(MoveBlocks) split_block(SplitBlock)
+    merge_block(MergeBlock) indent_blocks(IndentBlocks) duplicate_blocks(DuplicateBlocks)
+    shift_blocks(ShiftBlocks) sort_blocks(SortBlocks) replace_text(ReplaceText)
+    apply_markdown(ApplyMarkdown) edit_markdown(EditMarkdown) create_collection(CreateCollection)
+    replace_schema(ReplaceSchema) add_items(AddItems) update_items(UpdateItems)
+    delete_items(DeleteItems) add_comments(AddComments) update_comments(UpdateComments)
+    delete_comments(DeleteComments)
+}
+
+operations! { full(Connection<Full>) else owned;
+    find_documents(FindDocuments) list_documents(ListDocuments) tasks(ListTasks)
+    embeddings(GetEmbeddings) missing_embeddings(MissingEmbeddings)
+    create_documents(CreateDocuments) update_documents(UpdateDocuments)
+    delete_documents(DeleteDocuments) move_documents(MoveDocuments)
+    restore_daily_notes(RestoreDailyNotes) purge_documents(PurgeDocuments)
+    create_from_template(CreateFromTemplate) create_folders(CreateFolders)
+    update_folders(UpdateFolders) delete_folders(DeleteFolders) move_folders(MoveFolders)
+    add_tasks(AddTasks) update_tasks(UpdateTasks) delete_tasks(DeleteTasks)
+    put_embeddings(PutEmbeddings) remove_embeddings(RemoveEmbeddings) undo(UndoChanges)
+    run_batch(Batch)
+}
+
+operations! { scoped(Connection<Scoped>) else shared;
+    find_documents(FindDocuments) list_documents(ListScopedDocuments)
+    update_documents(UpdateScopedDocuments) run_batch(Batch)
+}
+
+/// Operations whose request is not JSON alone.
+fn special<A: Unbatched>(space: &Space, notes: &Connection<A>, call: &Call<'_>) -> Result<Answer> {
+    match call.operation {
+        "info" => Ok(json(200, &notes.info()?)),
+        "upload_file" => {
+            let request: UploadFile = space.read_query(call.query, &[])?;
+            Ok(json(200, &notes.upload_file(request, call.body)?))
+        }
+        "open_file" => {
+            // An ID that cannot be read is that of no file.
+            let id = call.query.strip_prefix("id=").and_then(|id| id.parse().ok());
+            let (mut file, mut bytes) = (notes.open_file(id.unwrap_or_default())?, Vec::new());
+            std::io::copy(&mut file, &mut bytes)
+                .map_err(|error| Error::new(ErrorKind::Storage, error.to_string()))?;
+            Ok(answer(200, "application/octet-stream", bytes))
+        }
+        name => Err(Error::new(ErrorKind::NotFound, format!("there is no operation {name:?}"))),
+    }
+}
+
+/// What owners alone do: folders and links. A link is the name of a scope that the space keeps.
+fn owned(space: &Space, notes: &Connection<Full>, call: &Call<'_>) -> Result<Answer> {
+    match call.operation {
+        "folders" => Ok(json(200, &notes.folders()?)),
+        "share" | "share_to_read" => {
+            let scope = space.scope(call.request::<Vec<DocumentId>>(space)?);
+            let scope = if call.operation == "share" { scope } else { scope.read_only() };
+            let link = format!("/links/{}", token());
+            space.keep_scope(&link, &scope)?;
+            Ok(json(200, &link))
+        }
+        "unshare" => Ok(json(200, &space.delete_kept_scope(&call.request::<String>(space)?)?)),
+        _ => shared(space, notes, call),
     }
 }
 
 fn token() -> String {
-    BlockId::from_bytes(RandomIds.new_id(leafbase::Timestamp::from_millis(0))).to_string()
+    BlockId::from_bytes(RandomIds.new_id(Timestamp::from_millis(0))).to_string()
 }
 
-fn hosted(names: &[&str]) -> leafbase::Result<Host> {
-    let space = |name: &&str| {
-        let space = Space::builder().name(*name).in_memory()?;
-        Ok(((*name).to_owned(), HostedSpace { space, token: token() }))
-    };
-    names.iter().map(space).collect()
+fn hosted(names: &[impl AsRef<str>], builder: impl Fn() -> SpaceBuilder) -> Result<Host> {
+    let spaces = names.iter().map(|name| {
+        let space = builder().name(name.as_ref()).in_memory()?;
+        Ok((format!("/spaces/{}", name.as_ref()), (space, token())))
+    });
+    Ok(Arc::new(spaces.collect::<Result<_>>()?))
 }
 
-/// The full connection that a request may use.
-fn full(
-    host: &Host,
-    incoming: &Incoming,
-    headers: &HeaderMap,
-) -> Option<(Space, Connection<Full>)> {
-    let HostedSpace { space, token } = host.get(incoming.path.get("space")?)?;
-    let given = headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")?;
-    (given == token).then(|| (space.clone(), space.connect()))
-}
-
-/// The scoped connection of a share link, with its space.
-fn scoped(host: &Host, incoming: &Incoming, _: &HeaderMap) -> Option<(Space, Connection<Scoped>)> {
-    let link = incoming.path.get("link")?;
-    host.values().find_map(|HostedSpace { space, .. }| {
-        // Of the scopes that are kept in the space, only those made for a link.
-        let scope = space.kept_scope(&format!("{LINK}{link}")).ok()?;
-        Some((space.clone(), scope.connect()))
-    })
-}
-
-/// The routes of the table below a prefix. `connect` finds the connection of a request; there is
-/// none without the right to it.
-fn below<C: 'static>(
-    mut router: Router,
-    (prefix, host): (&str, &Arc<Host>),
-    table: &'static [Route<C>],
-    connect: fn(&Host, &Incoming, &HeaderMap) -> Option<(Space, C)>,
-) -> Router {
-    for route in table {
-        let (host, call) = (Arc::clone(host), route.call);
-        let answer =
-            move |path: RawPathParams, query: RawQuery, headers: HeaderMap, body: Bytes| {
-                let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-                let incoming = Incoming {
-                    path: path
-                        .iter()
-                        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                        .collect(),
-                    query: query.0.unwrap_or_default(),
-                    content_type: content_type.unwrap_or_default().to_owned(),
-                    wants_markdown: headers.get(ACCEPT).is_some_and(|kind| kind == "text/markdown"),
-                    body,
-                };
-                // Calls block, so they run where blocking is allowed.
-                let answered = spawn_blocking(move || match connect(&host, &incoming, &headers) {
-                    Some((space, notes)) => call(&space, &notes, &incoming)
-                        .unwrap_or_else(|error| Answer::refused(&error)),
-                    None => Answer(401, "text/plain", b"there is no such space or link".to_vec()),
-                });
-                async move { answered.await.expect("no call panics") }
-            };
-        let verb =
-            MethodFilter::try_from(route.verb.parse::<axum::http::Method>().expect("a verb"));
-        router =
-            router.route(&format!("{prefix}{}", route.path), on(verb.expect("a verb"), answer));
+/// Does a call below the path of a space or of a link.
+fn call_at(host: &Host, path: &str, headers: &HeaderMap, call: &Call<'_>) -> Result<Answer> {
+    let given =
+        |token| headers.get(AUTHORIZATION).is_some_and(|it| it == &format!("Bearer {token}"));
+    if let Some((space, _)) = host.get(path).filter(|(_, token)| given(token)) {
+        return full(space, &space.connect(), call);
     }
-    router
+    let mut spaces = host.values().map(|(space, _)| space);
+    match spaces.find_map(|space| Some((space, space.kept_scope(path).ok()?))) {
+        Some((space, scope)) => scoped(space, &scope.connect(), call),
+        None => Ok(answer(401, "text/plain", b"there is no such space or link".to_vec())),
+    }
 }
 
-fn router(host: &Arc<Host>) -> Router {
-    let mut router = Router::new();
-    for table in [routes::SHARED_FULL, routes::FULL, routes::SPECIAL_FULL, routes::OWN] {
-        router = below(router, ("/spaces/{space}", host), table, full);
-    }
-    for table in [routes::SHARED_SCOPED, routes::SCOPED, routes::SPECIAL_SCOPED] {
-        router = below(router, ("/links/{link}", host), table, scoped);
-    }
-    router.layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+async fn serve(State(host): State<Host>, (uri, headers): (Uri, HeaderMap), body: Bytes) -> Answer {
+    // Calls block, so they run where blocking is allowed.
+    let answered = tokio::task::spawn_blocking(move || {
+        let (path, operation) = uri.path().rsplit_once('/').unwrap_or_default();
+        let query = uri.query().unwrap_or_default();
+        let call = Call { operation, query, body: &body };
+        call_at(&host, path, &headers, &call)
+            .unwrap_or_else(|error| json(error.http_status(), &error))
+    });
+    answered.await.expect("no call panics")
 }
 
-fn main() {
+/// Serves on a free port, as long as the runtime lives.
+fn start(host: &Host) -> std::io::Result<(std::net::SocketAddr, Runtime)> {
+    let runtime = Runtime::new()?;
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))?;
+    let address = listener.local_addr()?;
+    // Uploads are read as a whole here: larger ones are refused.
+    let limit = DefaultBodyLimit::max(64 << 20);
+    let router = Router::new().fallback(serve).layer(limit).with_state(host.clone());
+    runtime.spawn(async move { axum::serve(listener, router).await });
+    Ok((address, runtime))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names: Vec<String> = std::env::args().skip(1).collect();
-    let is_check = names.iter().any(|name| name == "--check");
-    let names: Vec<&str> =
-        if is_check { vec!["notes", "work"] } else { names.iter().map(String::as_str).collect() };
-    let host = Arc::new(hosted(&names).expect("spaces"));
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let router = router(&host);
-    let serving = runtime.spawn(async move { axum::serve(listener, router).await });
-    if is_check {
-        let tokens: Vec<&str> = host.values().map(|space| space.token.as_str()).collect();
-        check::check(address, &tokens);
-        return;
+    if names == ["--check"] {
+        return check::play();
     }
-    for (name, HostedSpace { token, .. }) in &*host {
-        println!("http://{address}/spaces/{name}/ with Authorization: Bearer {token}");
+    let host = hosted(&names, Space::builder)?;
+    let (address, runtime) = start(&host)?;
+    for (path, (_, token)) in &*host {
+        println!("http://{address}{path}/ with Authorization: Bearer {token}");
     }
-    runtime.block_on(serving).expect("no panic").expect("the listener works");
+    runtime.block_on(std::future::pending())
 }
