@@ -5,9 +5,8 @@
 //! byte, and a record that was moved, repeated or taken from another file, are refused: each is
 //! sealed with the tag of the one before, and a nonce that is random and too long to repeat.
 //! Not protected: an older copy of the file, and one with its last records cut off, open as they
-//! were then, like after a crash; keep the last sequence elsewhere and compare it. Memory, swap and
-//! core dumps have the notes and the key. Keep it in the system's keychain, or derive it from a
-//! password by Argon2. Nothing here stops two processes from writing, and the file only grows.
+//! were then, like after a crash; keep the last sequence elsewhere and compare it. Memory and swap
+//! have the notes and the key; a keychain is the place for that. Nothing here stops two processes.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "an example stays short")]
 
@@ -53,8 +52,8 @@ impl Log {
         let (nonce, msg) = sealed.split_at(NONCE_BYTES);
         let nonce = XNonce::try_from(nonce).expect("it has its length");
         let message = "the encrypted file was changed, or the key is not the one of the file";
-        let opened = self.cipher.decrypt(&nonce, Payload { msg, aad });
-        opened.map_err(|_| Error::new(ErrorKind::Corrupted, message))
+        let refused = |_| Error::new(ErrorKind::Corrupted, message);
+        self.cipher.decrypt(&nonce, Payload { msg, aad }).map_err(refused)
     }
 
     /// The length is sealed by itself: a changed one does not pass for a record written in part.
@@ -64,11 +63,10 @@ impl Log {
         let head = self.seal(&self.last_tag, &length);
         let body = self.seal(tag(&head), &record);
         let end = self.file.metadata().map_err(failed)?.len();
-        let written = self.file.write_all(&[&*head, &body].concat());
-        let written =
-            written.and_then(|()| if is_durable { self.file.sync_data() } else { Ok(()) });
+        let put = self.file.write_all(&[&*head, &body].concat());
+        let put = put.and_then(|()| if is_durable { self.file.sync_data() } else { Ok(()) });
         // What was written in part goes, or the next record would follow it.
-        let whole = written.or_else(|error| self.file.set_len(end).and(Err(error)));
+        let whole = put.or_else(|error| self.file.set_len(end).and(Err(error)));
         whole.map(|()| self.last_tag = tag(&body).to_vec()).map_err(failed)
     }
 
@@ -90,6 +88,9 @@ impl Log {
                 })
             })?;
             (self.last_tag, rest) = (tag(body).to_vec(), after);
+        }
+        if self.last_tag.is_empty() && !rest.is_empty() {
+            return Err(Error::new(ErrorKind::Corrupted, "this is no encrypted file"));
         }
         self.file.set_len((bytes - rest.len()) as u64).map_err(failed)
     }

@@ -89,12 +89,7 @@ pub(crate) type Files<'a> = &'a [(&'a str, &'a str)];
 
 impl Server {
     /// A new server with further `settings`, among them where it listens beside its socket.
-    pub(crate) fn start(
-        binaries: &Path,
-        files: Files<'_>,
-        settings: &[&str],
-        port: u16,
-    ) -> Self {
+    pub(crate) fn start(binaries: &Path, files: Files<'_>, settings: &[&str], port: u16) -> Self {
         let directory = tempfile::Builder::new().prefix("leafbase-pg").tempdir().unwrap().keep();
         if let Some(user) = user() {
             run(Command::new("chown").arg(user).arg(&directory));

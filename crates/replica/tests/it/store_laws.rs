@@ -56,9 +56,8 @@ pub(crate) fn ships(store: &Arc<dyn ReplicaStore>) {
     restore(&**store, &path, RestorePoint::Newest).unwrap();
     let restored = Space::open(&path).unwrap();
     assert_same(&dump(&restored.connect()), &dump(&program.notes()), "restored");
-    let (copy, mut new) = follower
-        .promote(LeaderOptions::new("other", &scratch).take_over(true))
-        .unwrap();
+    let (copy, mut new) =
+        follower.promote(LeaderOptions::new("other", &scratch).take_over(true)).unwrap();
     copy.connect().create_document("new").unwrap();
     new.ship().unwrap();
     assert!(leader.ship().is_err());
