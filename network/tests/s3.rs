@@ -17,6 +17,7 @@ use tokio::runtime::Builder;
 #[path = "../../crates/replica/tests/it/dump.rs"]
 mod dump;
 #[path = "../../crates/replica/tests/it/programs.rs"]
+#[allow(dead_code, reason = "the tests of the crate use more of it")]
 mod programs;
 #[path = "../../crates/replica/tests/it/store_laws.rs"]
 mod store_laws;

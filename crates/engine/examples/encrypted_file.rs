@@ -7,7 +7,6 @@
 //! Not protected: an older copy of the file, and one with its last records cut off, open as they
 //! were then, like after a crash; keep the last sequence elsewhere and compare it. Memory and swap
 //! have the notes and the key; a keychain is the place for that. Nothing here stops two processes.
-
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "an example stays short")]
 
 use std::fs::{self, File};
