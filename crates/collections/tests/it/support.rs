@@ -24,7 +24,23 @@ pub(crate) fn run<S: Strategy>(
     strategy: &S,
     test: impl Fn(S::Value) -> TestCaseResult,
 ) -> Result<(), String> {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    runner(Config { cases, ..Config::default() })
+        .run(strategy, test)
+        .map_err(|error| error.to_string())
+}
+
+/// Whether `test` fails in one of so many cases. No smaller one is looked for: that can take much
+/// longer than to find it.
+pub(crate) fn fails<S: Strategy>(
+    cases: u32,
+    strategy: &S,
+    test: impl Fn(S::Value) -> TestCaseResult,
+) -> bool {
+    let config = Config { cases, max_shrink_iters: 0, ..Config::default() };
+    runner(config).run(strategy, test).is_err()
+}
+
+fn runner(config: Config) -> TestRunner {
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    TestRunner::new_with_rng(config, random).run(strategy, test).map_err(|error| error.to_string())
+    TestRunner::new_with_rng(Config { failure_persistence: None, ..config }, random)
 }
