@@ -108,15 +108,23 @@ fn smallest(runner: &mut TestRunner, test: impl Fn(&[u32])) -> Result<(), TestEr
 /// How many requests of each kind were refused, and done.
 pub type Counts = BTreeMap<String, [usize; 2]>;
 
-/// Tells of each kind, and checks that requests were mostly done, and refused now and then.
+/// Tells of each kind, and checks that requests were mostly done, and refused now and then: of kinds
+/// that were asked for less often than [`ASKED_OFTEN`] times, chance alone may leave no refusal.
 pub fn check_counts(counts: &Counts) {
     for (name, [refused, done]) in counts {
         println!("{name}: {done} done, {refused} refused");
     }
     let never_refused = ["Documents Tags", "Folders Tree"];
-    let refusable = counts.iter().filter(|(name, _)| !never_refused.contains(&name.as_str()));
-    for (name, [refused, done]) in refusable {
+    for (name, [refused, done]) in counts {
         let share = done * 100 / (refused + done);
-        assert!((15..=99).contains(&share), "{name}: {share} in a hundred are done");
+        assert!(share >= 15, "{name}: {share} in a hundred are done");
+        let rarely_asked = refused + done < ASKED_OFTEN;
+        assert!(
+            *refused > 0 || rarely_asked || never_refused.contains(&name.as_str()),
+            "{name}: none of {done} was refused"
+        );
     }
 }
+
+/// Requests of a kind after which one that was refused is expected.
+const ASKED_OFTEN: usize = 1_000;
