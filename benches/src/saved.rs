@@ -46,6 +46,8 @@ pub enum Unit {
     #[default]
     Nanoseconds,
     Bytes,
+    /// Questions to a server and their answers.
+    RoundTrips,
 }
 
 impl Unit {
@@ -53,6 +55,7 @@ impl Unit {
         match self {
             Self::Nanoseconds => shown(amount / 1e3),
             Self::Bytes => format!("{:.1} MB", amount / 1e6),
+            Self::RoundTrips => amount.to_string(),
         }
     }
 }
@@ -208,13 +211,18 @@ mod tests {
             ns: ns.map(finite).to_vec(),
             ratio: ratio(median),
             bar,
-            unit: if op == "size" { Unit::Bytes } else { Unit::Nanoseconds },
+            unit: match op {
+                "size" => Unit::Bytes,
+                "trips" => Unit::RoundTrips,
+                _ => Unit::Nanoseconds,
+            },
         };
         let rows = vec![
             row("fetch", [1_000.0, 2_000.0, 500.0], 0.5, Some(0.75)),
             row("one|other", [3_000_000.0, 2_000_000.0, f64::NAN], 1.5, Some(1.0)),
             row("open", [1_000.0, 1_000.0, 1_000.0], 1.0, None),
             row("size", [1_500_000.0, 1_000_000.0, f64::NAN], 1.5, None),
+            row("trips", [2.0, 1.0, f64::NAN], 2.0, None),
         ];
         Compared {
             peers: ["Leafbase", "SQLite", "floor"].map(str::to_owned).to_vec(),
@@ -232,6 +240,7 @@ mod tests {
 | one\|other | 3.00 ms | 2.00 ms | - | 1.50 [1.25..1.75] | 1 | MISSED |
 | open | 1.00 µs | 1.00 µs | 1.00 µs | 1.00 [0.75..1.25] |  |  |
 | size | 1.5 MB | 1.0 MB | - | 1.50 [1.25..1.75] |  |  |
+| trips | 2 | 1 | - | 2.00 [1.75..2.25] |  |  |
 ";
         assert_eq!(compared().table(), expected);
     }

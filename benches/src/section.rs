@@ -50,6 +50,7 @@ mod tests {
             "search",
             "vectors",
             "scope",
+            "backends",
             "threads",
         ] {
             assert!(replaced(readme, name, "").is_some(), "{name}");

@@ -106,6 +106,9 @@ pub trait Peer {
     /// A block alone.
     fn block(&mut self, id: Id) -> Fetched;
     fn document_of(&mut self, id: Id) -> Id;
+    /// The titles of the documents that changed last, the latest first.
+    #[allow(dead_code, reason = "the bench `scale` has the lists, beside `backends`")]
+    fn latest(&mut self, count: usize) -> Vec<String>;
     /// Everything survives a loss of power, and stands where it is read from after the next
     /// opening.
     fn flush(&mut self);

@@ -4,9 +4,10 @@ use crate::app::{self, Block, Edit, Fetched, LIST_TASK, Mode, PAGE, Peer, Positi
 use benches::workload::Id;
 use leafbase::{
     AccessScope, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, ChangeToken,
-    Clock, Color, Connection, Content, Day, DeleteBlocks, Destination, DocumentId, Durability,
-    Fetch, IdSource, InsertBlocks, ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo,
-    TaskState, TextFormat, TextStyle, Timestamp, UpdateBlocks,
+    Clock, Color, Connection, Content, Day, DeleteBlocks, Destination, DocumentId, DocumentOrder,
+    Durability, Fetch, IdSource, InsertBlocks, ListDocuments, ListStyle, MoveBlocks,
+    SearchIndexing, Space, SpaceBuilder, TaskInfo, TaskState, TextFormat, TextStyle, Timestamp,
+    UpdateBlocks,
 };
 use leafbase_markdown::{ParseOptions, parse};
 use std::collections::VecDeque;
@@ -59,6 +60,15 @@ impl Given {
 }
 
 pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
+    let path = directory.join("space.leafbase");
+    over(mode, |builder| if path.exists() { builder.open(path) } else { builder.create(path) })
+}
+
+/// The space that `open` opens or makes.
+pub fn over(
+    mode: Mode,
+    open: impl FnOnce(SpaceBuilder) -> leafbase::Result<Space>,
+) -> Box<dyn Peer> {
     let given = Given::default();
     let durability = if mode == Mode::Durable { Durability::Durable } else { Durability::Relaxed };
     // No peer has an index of words: Leafbase would make one beside an import.
@@ -67,9 +77,7 @@ pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
         .durability(durability)
         .ids(given.clone())
         .clock(given.clone());
-    let path = directory.join("space.leafbase");
-    let space = if path.exists() { builder.open(path) } else { builder.create(path) };
-    Box::new(Leafbase { connection: space.expect("a space").connect(), given })
+    Box::new(Leafbase { connection: open(builder).expect("a space").connect(), given })
 }
 
 /// The blocks of a text. What the parser does not accept is left out before anything is measured.
@@ -187,6 +195,12 @@ impl Peer for Leafbase {
 
     fn document_of(&mut self, id: Id) -> Id {
         self.connection.document_of(BlockId::from_bytes(id)).expect("a block").to_bytes()
+    }
+
+    fn latest(&mut self, count: usize) -> Vec<String> {
+        let request = ListDocuments::new().order_by(DocumentOrder::Modified).descending();
+        let listed = self.connection.list_documents(request.limit(count)).expect("a listing");
+        listed.iter().map(|document| document.title.clone()).collect()
     }
 
     fn flush(&mut self) {

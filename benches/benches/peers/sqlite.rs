@@ -89,12 +89,12 @@ fn block(row: &Row<'_>, column: usize) -> rusqlite::Result<Block> {
     Ok(rmp_serde::from_slice(row.get_ref(column)?.as_blob()?).expect("a block"))
 }
 
-fn encoded(block: &Block) -> Vec<u8> {
+pub fn encoded(block: &Block) -> Vec<u8> {
     rmp_serde::to_vec(block).expect("writing to memory")
 }
 
 /// The fields of a new block, as [`encoded`] writes them.
-fn created(block: &Block, now: i64) -> Vec<u8> {
+pub fn created(block: &Block, now: i64) -> Vec<u8> {
     let mut task = block.task;
     if let Some(task) = task.as_mut().filter(|task| task.state == TASK_DONE) {
         task.completed.get_or_insert(now);
@@ -130,12 +130,16 @@ fn touch(db: &Database, document: Id, now: i64) {
     db.run("UPDATE documents SET modified = ?2 WHERE id = ?1", (document, now));
 }
 
-/// Appends to the change log: when, in which document, what, where, with the blocks as they were
-/// and are.
-fn log(db: &Database, now: i64, document: Id, kind: &str, places: &[&[u8]], blocks: &[&Block]) {
+/// A row of the change log: when, in which document, what, where, with the blocks as they were and
+/// are.
+pub fn change(now: i64, document: Id, kind: &str, places: &[&[u8]], blocks: &[&Block]) -> Vec<u8> {
     let places: Vec<Bytes<'_>> = places.iter().map(|place| Bytes(place)).collect();
-    let change = rmp_serde::to_vec(&(now, Bytes(&document), kind, places, blocks))
-        .expect("writing to memory");
+    rmp_serde::to_vec(&(now, Bytes(&document), kind, places, blocks)).expect("writing to memory")
+}
+
+/// Appends to the change log.
+fn log(db: &Database, now: i64, document: Id, kind: &str, places: &[&[u8]], blocks: &[&Block]) {
+    let change = change(now, document, kind, places, blocks);
     db.run("INSERT INTO changes (change) VALUES (?1)", [change]);
 }
 
@@ -339,12 +343,12 @@ fn delete(db: &Database, ids: &[Id], now: i64) {
 
 /// Blocks by parent, as a scan of the primary key yields them.
 #[derive(Default)]
-struct Groups {
+pub struct Groups {
     groups: Vec<(Id, Vec<Block>)>,
 }
 
 impl Groups {
-    fn push(&mut self, parent: Id, block: Block) {
+    pub fn push(&mut self, parent: Id, block: Block) {
         if self.groups.last().is_none_or(|(known, ..)| *known != parent) {
             self.groups.push((parent, Vec::with_capacity(32)));
         }
@@ -354,7 +358,7 @@ impl Groups {
     }
 
     /// The children of `parent` with their descendants. The depth of pages is bounded.
-    fn take(&mut self, parent: Id) -> Vec<Block> {
+    pub fn take(&mut self, parent: Id) -> Vec<Block> {
         let Ok(at) = self.groups.binary_search_by(|(known, ..)| known.cmp(&parent)) else {
             return Vec::new();
         };
@@ -421,6 +425,16 @@ impl Peer for Sqlite {
 
     fn document_of(&mut self, id: Id) -> Id {
         self.0.one("SELECT document FROM places WHERE block = ?1", [id], |row| blob(row, 0))
+    }
+
+    fn latest(&mut self, count: usize) -> Vec<String> {
+        let sql = "SELECT id, title, created, modified FROM documents
+            ORDER BY modified DESC, id DESC LIMIT ?1";
+        let read = |row: &Row<'_>| {
+            let times: (i64, i64) = (row.get(2)?, row.get(3)?);
+            Ok((blob(row, 0)?, row.get::<_, String>(1)?, times))
+        };
+        self.0.rows(sql, [count], read).into_iter().map(|(_, title, _)| title).collect()
     }
 
     fn flush(&mut self) {

@@ -21,12 +21,13 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const ROUNDS: usize = 3;
 
 /// The benches that compare, and what their plots say.
-const COMPARED: [(&str, &str); 6] = [
+const COMPARED: [(&str, &str); 7] = [
     ("peers", "Leafbase's time over the better SQLite's"),
     ("collections", "Leafbase's time over SQLite's, two related collections"),
     ("search", "Leafbase's time over that of the best SQLite with FTS5"),
     ("vectors", "The time of a search by vectors over that of a loop over their bytes"),
     ("scope", "A scoped connection's time over a full one's"),
+    ("backends", "The time over PostgreSQL over that of tables that are written by hand"),
     ("threads", "The time of several threads for one operation over that of one thread"),
 ];
 /// Those of them that have a floor.
