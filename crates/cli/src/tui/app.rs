@@ -89,7 +89,10 @@ impl App {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.press(*key),
             Event::Paste(text) => match &mut self.mode {
-                Mode::Edit(edit) => edit.input.insert(text),
+                Mode::Edit(edit) => {
+                    edit.stay();
+                    edit.input.insert(text);
+                }
                 Mode::Search(search) => search.insert(text),
                 _ => {}
             },
@@ -106,7 +109,7 @@ impl App {
         match &self.mode {
             Mode::Browse if is_interrupt => self.quit(),
             Mode::Browse => self.browse(key),
-            _ if is_cancel => self.mode = Mode::Browse,
+            _ if is_cancel => self.cancel(),
             Mode::Help => self.mode = Mode::Browse,
             Mode::Search(_) => self.press_in_search(key),
             Mode::Edit(_) => self.press_in_edit(key),
@@ -117,6 +120,16 @@ impl App {
                     self.delete(target);
                 }
             }
+        }
+    }
+
+    /// Back to browsing, but not away from a text that was changed: that takes two keys.
+    fn cancel(&mut self) {
+        match &mut self.mode {
+            Mode::Edit(edit) if !edit.leave() => {
+                self.message = Message::note("not saved: Esc again drops the text, Enter saves it");
+            }
+            _ => self.mode = Mode::Browse,
         }
     }
 
@@ -141,6 +154,7 @@ impl App {
     fn press_in_edit(&mut self, key: KeyEvent) {
         let width = usize::from(within_border(self.layout().input).width);
         let Mode::Edit(edit) = &mut self.mode else { return };
+        edit.stay();
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         let is_plain = !key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT);
         match key.code {

@@ -28,6 +28,10 @@ pub(crate) enum EditTarget {
 pub(crate) struct BlockEdit {
     pub(crate) target: EditTarget,
     pub(crate) input: TextInput,
+    /// The text at the start.
+    original: String,
+    /// The last key asked to leave the text, or the message says how.
+    is_leaving: bool,
 }
 
 /// The result of a written edit.
@@ -44,11 +48,22 @@ impl BlockEdit {
         let document = notes.document_of(block)?;
         let block = notes.fetch(Fetch::new(block).depth(0))?;
         let target = EditTarget::Block { id: block.id, rev: block.rev, document };
-        Ok(Self { target, input: TextInput::new(block.markdown()) })
+        Ok(Self::new(target, block.markdown()))
     }
 
     pub(crate) fn new(target: EditTarget, text: &str) -> Self {
-        Self { target, input: TextInput::new(text) }
+        let original = text.to_owned();
+        Self { target, input: TextInput::new(text), original, is_leaving: false }
+    }
+
+    /// Whether the text may go: it is as it was, or this is asked for the second time in a row.
+    pub(crate) fn leave(&mut self) -> bool {
+        std::mem::replace(&mut self.is_leaving, true) || self.input.text() == self.original
+    }
+
+    /// Goes on with the text.
+    pub(crate) const fn stay(&mut self) {
+        self.is_leaving = false;
     }
 
     /// The title in the border of the input.
@@ -95,6 +110,7 @@ impl BlockEdit {
         match (error.kind(), self.target, block) {
             (ErrorKind::Conflict, EditTarget::Block { id, document, .. }, Some(block)) => {
                 self.target = EditTarget::Block { id, rev: block.rev, document };
+                self.is_leaving = true;
                 let text = block.markdown().replace('\n', " ");
                 format!("changed meanwhile: Enter replaces it, Esc keeps it: {text}")
             }
