@@ -1,8 +1,8 @@
 //! Documents in `PostgreSQL` as an expert keeps them: the tables of the `SQLite` peer, with a
 //! counter that numbers the changes and lets one write of the space follow the other.
 //!
-//! A write takes two round trips, whose statements are sent together: what it depends on, and what
-//! it does with the commit. A read takes one.
+//! A write takes two round trips, each of statements that are sent together: what it depends on;
+//! and what it does, with the commit. A read takes one.
 
 use crate::app::{self, Block, Document, Edit, Fetched, Peer, Position, Ready, TEXT};
 use crate::sqlite::{Groups, change, created, encoded};

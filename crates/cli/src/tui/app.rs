@@ -125,11 +125,11 @@ impl App {
 
     /// Back to browsing, but not away from a text that was changed: that takes two keys.
     fn cancel(&mut self) {
-        match &mut self.mode {
-            Mode::Edit(edit) if !edit.leave() => {
-                self.message = Message::note("not saved: Esc again drops the text, Enter saves it");
-            }
-            _ => self.mode = Mode::Browse,
+        let may_leave = if let Mode::Edit(edit) = &mut self.mode { edit.leave() } else { true };
+        if may_leave {
+            self.mode = Mode::Browse;
+        } else {
+            self.message = Message::note("not saved: Esc again drops the text, Enter saves it");
         }
     }
 
