@@ -186,7 +186,9 @@ impl Bench {
         let ids = self.space.fresh(&mut self.make, self.calls);
         self.read("block by ID", &ids, |peer, id| drop(black_box(peer.block(id))));
         let ids = self.space.fresh(&mut self.make, self.calls);
-        self.read("block to document", &ids, |peer, id| drop(black_box(peer.document_of(id))));
+        self.read("block to document", &ids, |peer, id| {
+            black_box(peer.document_of(id));
+        });
         for count in [50, 200] {
             let op = format!("list of {count} documents, the latest first");
             self.read(&op, &flat, |peer, _| drop(black_box(peer.latest(count))));
@@ -243,8 +245,7 @@ impl Bench {
 
     /// All hold the same, and list it alike.
     fn agree(&mut self) {
-        let contenders = || NAMES.iter().zip(&mut self.contenders);
-        let lists: Vec<_> = contenders().map(|(_, who)| who.peer.latest(50)).collect();
+        let lists: Vec<_> = self.contenders.iter_mut().map(|who| who.peer.latest(50)).collect();
         for (name, list) in NAMES.iter().zip(&lists) {
             assert!(list == &lists[0], "{name} lists {list:?}, {} {:?}", NAMES[0], lists[0]);
         }

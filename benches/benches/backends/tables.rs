@@ -213,12 +213,13 @@ impl Tables {
             rows.into_iter().map(|(parent, at, block)| (parent, order::nth(at), block)).collect();
         let all: Vec<&Block> = rows.iter().map(|(.., block)| *block).collect();
         let change = change(now, document.id, "create", &[document.title.as_bytes()], &all);
-        let create = (&self.statements.create, vec![&id as _, &document.title as _, &now as _]);
+        let create: Call<'_> = (&self.statements.create, vec![&id, &document.title, &now]);
         self.put((document.id, sequence), &rows, &change, create, now);
     }
 
     fn insert(&self, blocks: &[Block], position: Position, now: i64) {
         let Statements { after, first, last, touch, .. } = &self.statements;
+        let order = |row: &Row| row.get::<_, Vec<u8>>(0);
         let (sequence, place, low, high) = match position {
             Position::After(sibling) => {
                 let (sequence, rows) = self.begin((after, vec![&&sibling[..]]));
@@ -228,11 +229,11 @@ impl Tables {
             }
             Position::Start { document, parent } => {
                 let (sequence, rows) = self.begin((first, vec![&&document[..], &&parent[..]]));
-                (sequence, (document, parent), None, rows.first().map(|row| row.get(0)))
+                (sequence, (document, parent), None, rows.first().map(order))
             }
             Position::End { document, parent } => {
                 let (sequence, rows) = self.begin((last, vec![&&document[..], &&parent[..]]));
-                (sequence, (document, parent), rows.first().map(|row| row.get(0)), None)
+                (sequence, (document, parent), rows.first().map(order), None)
             }
         };
         let (document, parent): (Id, Id) = place;
@@ -243,8 +244,8 @@ impl Tables {
         let change = change(now, document, "insert", &places, &all);
         let rows: Vec<_> =
             orders.into_iter().zip(blocks).map(|(order, block)| (parent, order, block)).collect();
-        let touched = [&document[..]];
-        let touch = (touch, vec![&touched.as_slice() as _, &now as _]);
+        let touched = vec![&document[..]];
+        let touch: Call<'_> = (touch, vec![&touched, &now]);
         self.put((document, sequence), &rows, &change, touch, now);
     }
 
@@ -256,12 +257,12 @@ impl Tables {
         after.modified = now;
         markdown.clone_into(&mut after.markdown);
         let change = change(now, id(&place.document), "update", &[], &[&before, &after]);
-        let (fields, touched) = (encoded(&after), [&place.document]);
+        let (fields, touched) = (encoded(&after), vec![&place.document]);
         let Place { document, parent, order } = &place;
         let Statements { set, touch, log, .. } = &self.statements;
         self.commit(&[
             (set, vec![document, parent, order, &fields]),
-            (touch, vec![&touched.as_slice(), &now]),
+            (touch, vec![&touched, &now]),
             (log, vec![&sequence, document, &change]),
         ]);
     }

@@ -434,7 +434,7 @@ impl Peer for Sqlite {
             let times: (i64, i64) = (row.get(2)?, row.get(3)?);
             Ok((blob(row, 0)?, row.get::<_, String>(1)?, times))
         };
-        self.0.rows(sql, [count], read).into_iter().map(|(_, title, _)| title).collect()
+        self.0.rows(sql, [count as i64], read).into_iter().map(|(_, title, _)| title).collect()
     }
 
     fn flush(&mut self) {
