@@ -10,12 +10,15 @@ use std::time::Duration;
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// Whether the command polls: otherwise the first Ctrl-C ends the program, as without the handler.
+static POLLED: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler, for commands that poll [`asked`].
 pub(crate) fn listen() {
+    POLLED.store(true, Ordering::Relaxed);
     let handler = || {
         // Exits at once: a second Ctrl-C means that the orderly end takes too long.
-        if ASKED.swap(true, Ordering::Relaxed) {
+        if !POLLED.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
     };
@@ -24,8 +27,9 @@ pub(crate) fn listen() {
     drop(ctrlc::set_handler(handler));
 }
 
-/// Forgets a Ctrl-C that ended an earlier command of the same shell.
+/// Forgets a command of a shell that has ended, and the Ctrl-C that ended it.
 pub(crate) fn forget() {
+    POLLED.store(false, Ordering::Relaxed);
     ASKED.store(false, Ordering::Relaxed);
 }
 

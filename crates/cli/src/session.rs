@@ -150,7 +150,11 @@ impl ShellSession {
                 let error = error.hint(OWN_COMMANDS.join(", "));
                 LineOutcome::Ran(self.report(error, number))
             }
-            _ => LineOutcome::Ran(self.command(&words, number)),
+            _ => {
+                let exit = self.command(&words, number);
+                interrupt::forget();
+                LineOutcome::Ran(exit)
+            }
         }
     }
 
@@ -173,7 +177,6 @@ impl ShellSession {
     }
 
     fn command(&mut self, words: &[String], number: Option<usize>) -> Exit {
-        interrupt::forget();
         let named = std::iter::once("leafbase").chain(words.iter().map(String::as_str));
         let (mut arguments, has_space) = match parse(named) {
             Ok(parsed) => parsed,

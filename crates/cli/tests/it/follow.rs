@@ -1,7 +1,7 @@
 //! Several programs at one space: `leafbase log --follow` shows what other runs write, and what
 //! another program has open is waited for.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use super::transcript::Desk;
@@ -23,6 +23,21 @@ fn writes_of_others_are_followed_until_an_interrupt() {
     assert_eq!(sequence(), 2);
     Command::new("kill").args(["-s", "INT", &follow.id().to_string()]).status().unwrap();
     assert!(follow.wait().unwrap().success(), "an interrupt is how it ends");
+}
+
+/// A command that polls for Ctrl-C leaves nothing of that to the shell: one Ctrl-C ends it.
+#[test]
+fn an_interrupt_ends_a_shell_that_has_imported() {
+    let mut desk = Desk::new();
+    desk.run("leafbase new space.leafbase && mkdir notes && echo tide > notes/Shore.md");
+    let mut shell = desk.shell("exec leafbase shell");
+    let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
+    let mut input = shell.stdin.take().unwrap();
+    input.write_all(b"import notes\ncat Shore\n").unwrap();
+    assert!(lines.any(|line| line.unwrap() == "tide"));
+    Command::new("kill").args(["-s", "INT", &shell.id().to_string()]).status().unwrap();
+    assert_eq!(shell.wait().unwrap().code(), Some(130));
 }
 
 /// Beside a program that shares the space every command works, and each sees what the other wrote.
