@@ -37,9 +37,17 @@ use space::{Space, Work};
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
+use tables::Sending;
 
-const NAMES: [&str; 6] =
-    ["memory", "redb", "redb, shared", "SQLite", "PostgreSQL", "PostgreSQL, tables"];
+const NAMES: [&str; 7] = [
+    "memory",
+    "redb",
+    "redb, shared",
+    "SQLite",
+    "PostgreSQL",
+    "tables",
+    "tables, statements one by one",
+];
 const POSTGRES: usize = 4;
 const TABLES: usize = 5;
 /// The most that Leafbase may take over `PostgreSQL`, as a share of the tables' time.
@@ -59,7 +67,7 @@ struct Bench {
     contenders: Vec<Contender>,
     space: Space,
     make: Generator,
-    report: Comparison<6>,
+    report: Comparison<7>,
     only: String,
     round: usize,
     calls: usize,
@@ -97,7 +105,9 @@ fn main() {
     };
     bench.apply(&[Edit::Import(bench.space.all())]);
     bench.agree();
-    server.psql("postgres", "VACUUM ANALYZE");
+    for database in ["postgres", "another_0", "another_1"] {
+        server.psql(database, "VACUUM ANALYZE");
+    }
     for round in 0..rounds {
         bench.round = round;
         bench.reads();
@@ -125,7 +135,11 @@ fn contenders(root: &Path, server: &Server) -> Vec<Contender> {
     std::fs::create_dir(&sqlite).expect("a directory");
     let database = Arc::new(server.database());
     let store = Arc::new(database.create_store("bench").expect("a store"));
-    let (tables, trips) = tables::create(&server.parameters());
+    let by_hand = |sending| {
+        let parameters = server.parameters_of(&server.new_database());
+        let (peer, trips) = tables::create(&parameters, sending);
+        Contender { peer, trips: Some(Box::new(move || trips.get())) }
+    };
     vec![
         alone(leaf::over(Mode::Durable, leafbase::SpaceBuilder::in_memory)),
         alone(leaf::open(root, Mode::Durable)),
@@ -135,7 +149,8 @@ fn contenders(root: &Path, server: &Server) -> Vec<Contender> {
             peer: leaf::over(Mode::Durable, |builder| builder.over(store, true)),
             trips: Some(Box::new(move || database.round_trips())),
         },
-        Contender { peer: tables, trips: Some(Box::new(move || trips.get())) },
+        by_hand(Sending::Together),
+        by_hand(Sending::OneByOne),
     ]
 }
 

@@ -1,14 +1,14 @@
 //! Documents in `PostgreSQL` as an expert keeps them: the tables of the `SQLite` peer, with a
 //! counter that numbers the changes and lets one write of the space follow the other.
 //!
-//! A write takes two round trips, each of statements that are sent together: what it depends on;
-//! and what it does, with the commit. A read takes one.
+//! [`Sending::Together`]: a write takes two round trips, each of statements that are sent together:
+//! what it depends on; and what it does, with the commit. A read takes one.
 
 use crate::app::{self, Block, Document, Edit, Fetched, Peer, Position, Ready, TEXT};
 use crate::sqlite::{Groups, change, created, encoded};
 use benches::order;
 use benches::workload::Id;
-use futures_util::future::{join_all, try_join, try_join3};
+use futures_util::future::{join_all, try_join, try_join3, try_join4};
 use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
@@ -63,7 +63,17 @@ const LOG: &str = "INSERT INTO changes (sequence, document, change) VALUES ($1, 
 const CREATE: &str =
     "INSERT INTO documents (id, title, created, modified, rev) VALUES ($1, $2, $3, $3, 1)";
 
+/// How the statements of a transaction are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// As few round trips as there can be.
+    Together,
+    /// Each after the answer to the one before it, as most programs do.
+    OneByOne,
+}
+
 struct Tables {
+    sending: Sending,
     runtime: Runtime,
     client: Client,
     statements: Statements,
@@ -90,7 +100,7 @@ struct Statements {
 }
 
 /// Makes the tables in the database of these parameters; with them, the round trips so far.
-pub fn create(parameters: &str) -> (Box<dyn Peer>, Rc<Cell<u64>>) {
+pub fn create(parameters: &str, sending: Sending) -> (Box<dyn Peer>, Rc<Cell<u64>>) {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (client, statements) = runtime.block_on(async {
         let (client, connection) =
@@ -101,7 +111,7 @@ pub fn create(parameters: &str) -> (Box<dyn Peer>, Rc<Cell<u64>>) {
         (client, statements)
     });
     let trips = Rc::new(Cell::new(0));
-    (Box::new(Tables { runtime, client, statements, trips: trips.clone() }), trips)
+    (Box::new(Tables { sending, runtime, client, statements, trips: trips.clone() }), trips)
 }
 
 impl Statements {
@@ -165,11 +175,15 @@ impl Tables {
     /// Begins a transaction: the number of its change, and what it depends on.
     fn begin(&self, (statement, values): Call<'_>) -> (i64, Vec<Row>) {
         let (client, next) = (&self.client, &self.statements.next);
-        let (_, next, rows) = self.wait(try_join3(
-            client.batch_execute("BEGIN"),
-            client.query_one(next, &[]),
-            client.query(statement, &values),
-        ));
+        let begin = client.batch_execute("BEGIN");
+        let (next, read) = (client.query_one(next, &[]), client.query(statement, &values));
+        let (next, rows) = if self.sending == Sending::Together {
+            let (_, next, rows) = self.wait(try_join3(begin, next, read));
+            (next, rows)
+        } else {
+            self.wait(begin);
+            (self.wait(next), self.wait(read))
+        };
         (next.get(0), rows)
     }
 
@@ -307,8 +321,21 @@ impl Peer for Tables {
     fn fetch(&mut self, document: Id) -> Fetched {
         let (client, Statements { root, fetch, .. }) = (&self.client, &self.statements);
         let key = &document[..];
-        let (root, rows) =
-            self.wait(try_join(client.query_one(root, &[&key]), client.query(fetch, &[&key])));
+        // Both of one state.
+        let begin = client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        let key: &(dyn ToSql + Sync) = &key;
+        let keys = [key];
+        let (root, rows) = (client.query_one(root, &keys), client.query(fetch, &keys));
+        let end = client.batch_execute("COMMIT");
+        let (root, rows) = if self.sending == Sending::Together {
+            let (_, root, rows, ()) = self.wait(try_join4(begin, root, rows, end));
+            (root, rows)
+        } else {
+            self.wait(begin);
+            let both = (self.wait(root), self.wait(rows));
+            self.wait(end);
+            both
+        };
         let mut groups = Groups::default();
         for row in rows {
             groups.push(id(row.get(0)), decoded(row.get(1)));
