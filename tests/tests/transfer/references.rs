@@ -209,8 +209,16 @@ fn references_of_edited_files_lead_to_any_file() {
     assert_eq!(unresolved(&run()), 1);
     assert_eq!(targets(&notes, "Note"), ["kept"]);
     assert_eq!(run().changes, []);
-    for (path, text) in [("Note.md", "- a ((KEPT)) ((CODE))\n")] {
-        let bytes = fs::read_to_string(directory.path().join(path)).expect("read");
-        assert_eq!(with_names(&bytes), text);
-    }
+    // To a block that is moved to another file, which makes it another block.
+    write("Target.md", "- head\n  id:: HEAD\n");
+    write("Moved.md", "- kept\n  id:: KEPT\n");
+    run();
+    let line = below(&notes, named(&notes, "Note").root())[1].clone();
+    notes.update_markdown(line.id, &line.data.inline.replace("a ", "edited ")).expect("updated");
+    run();
+    let text = fs::read_to_string(directory.path().join("Note.md")).expect("read");
+    assert_eq!(with_names(&text), "- edited ((KEPT)) ((CODE))\n");
+    write("Note.md", "- edited twice ((KEPT))\n");
+    run();
+    assert_eq!(targets(&notes, "Note"), ["kept"]);
 }

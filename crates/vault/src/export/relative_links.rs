@@ -301,6 +301,11 @@ impl<'a> RelativeLinks<'a> {
         self.own_logseq_ids.contains(id)
     }
 
+    /// Whether a linked block is in an exported document.
+    pub(super) fn is_exported(&self, block: BlockId) -> bool {
+        self.anchors.contains_key(&block) || self.document_number(block).is_some()
+    }
+
     /// The document whose root a link leads to.
     pub(super) fn document_number(&self, block: BlockId) -> Option<usize> {
         self.layout.numbers.get(&DocumentId::of_root(block)).copied()

@@ -190,7 +190,9 @@ impl<'a> WrittenLinks<'a> {
         let Some(document) = self.links.layout().documents.get(from) else { return false };
         let own_directory = directory(&document.path);
         if let (Some(id), OwnTarget::Block(block)) = (block_reference(&written.text), target) {
-            return self.links.own_logseq_id(block) == Some(id);
+            // The ID of a block that is gone may be that of another one by now.
+            let is_gone = !self.links.is_exported(block);
+            return is_gone || self.links.own_logseq_id(block) == Some(id);
         }
         let wiki_link = wiki_links(&written.text).pop();
         let whole = wiki_link.filter(|link| link.range == (0..written.text.len()));

@@ -55,7 +55,7 @@ pub(crate) fn link_references(
     if !may_refer(data) {
         return 0;
     }
-    let before = data.clone();
+    let original = data.clone();
     let mut links = Vec::new();
     rewrite_urls(data, &mut |LinkUrl { url, written, is_embedded }| {
         let id = block_reference(url).filter(|_| !is_embedded)?;
@@ -68,18 +68,18 @@ pub(crate) fn link_references(
     for range in plain_references(&text) {
         let written = text.get(range.clone()).unwrap_or_default();
         if let Some(block) = block_reference(written).and_then(find) {
-            data.inline.push_str(text.get(at..range.start).unwrap_or_default());
-            data.inline.push_str(&format!("[{written}]({})", block_url(block)));
+            let before = text.get(at..range.start).unwrap_or_default();
+            data.inline.extend([before, "[", written, "](", &block_url(block), ")"]);
             at = range.end;
             links.push(LinkLayout { text: written.into(), is_wiki: true, attachment: None });
         }
     }
     data.inline.push_str(text.get(at..).unwrap_or_default());
-    if links.is_empty() || own_links(&data.inline) != own_links(&before.inline) + links.len() {
-        *data = before;
+    if links.is_empty() || own_links(&data.inline) != own_links(&original.inline) + links.len() {
+        *data = original;
         return 0;
     }
-    if !markdown::is_lone_link(&before) {
+    if !markdown::is_lone_link(&original) {
         normalize(data);
     }
     let count = links.len();

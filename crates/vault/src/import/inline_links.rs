@@ -48,9 +48,9 @@ pub(crate) fn wiki_links(text: &str) -> Vec<WikiLink<'_>> {
     links
 }
 
-/// The ranges of the references to blocks in `text`, in order: `((id))`, as Logseq writes them, also
-/// alone in the macro `{{embed ((id))}}`. Literal spans, attributes of tags and other macros contain
-/// none.
+/// The ranges of the references to blocks in `text`, in order: `((id))`, as Logseq writes them,
+/// also alone in the macro `{{embed ((id))}}`. Literal spans, attributes of tags and other macros
+/// contain none.
 pub(crate) fn block_references(text: &str) -> Vec<Range<usize>> {
     let (mut references, mut at, mut literals) = (Vec::new(), 0, LiteralSpans::new(text));
     while let Some(skip) = text.get(at..).and_then(|rest| rest.find(['\\', '`', '<', '(', '{'])) {
