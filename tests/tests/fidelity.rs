@@ -117,7 +117,7 @@ const WIKI: &[(&str, &str)] = &[
     ("[[Target]]\n", ""),
     ("# [[Target|head]]\n\n> [[Target]]\n", ""),
     ("[[Target#^keep|there]]\n", ""),
-    ("[[Target#^keep]]\n", "[[Target#^keep|Target#^keep]]\n"),
+    ("[[Target#^keep]]\n", ""),
     ("[[A/Twin]] [[B/Twin|other]]\n", ""),
     ("- [[Target]]\n  - [ ] [[Target|a task]]\n", ""),
     ("| a |\n| --- |\n| [[Target\\|x]] |\n", ""),

@@ -20,6 +20,8 @@ mod again;
 mod files;
 #[path = "transfer/meanwhile.rs"]
 mod meanwhile;
+#[path = "transfer/references.rs"]
+mod references;
 
 fn on(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())

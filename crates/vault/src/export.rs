@@ -1,7 +1,6 @@
 //! Export: a space becomes a folder of markdown files.
 
 mod layout;
-mod logseq_ids;
 mod logseq_links;
 mod relative_links;
 mod unwritten_fields;
@@ -247,7 +246,8 @@ impl<'a> RenderedLinks<'a> {
             LinkStyle::Relative => Self::Relative,
             LinkStyle::Wiki => Self::Wiki(WikiNames::new(links.layout())),
             LinkStyle::Logseq => {
-                Self::Logseq(WrittenLinks::new(links), LogseqLinks::new(links.layout()))
+                let written = WrittenLinks::new(links).for_logseq();
+                Self::Logseq(written, LogseqLinks::new(links.layout()))
             }
         }
     }

@@ -2,17 +2,20 @@
 
 mod attachments;
 mod batch;
+mod block_references;
 mod file_warnings;
 pub(crate) mod inline_links;
+pub(crate) mod inline_rewrites;
 pub(crate) mod link_resolver;
 pub(crate) mod link_targets;
 mod plan;
 
+pub(crate) use self::block_references::BlockReference;
 pub(crate) use self::link_resolver::PendingLink;
 pub(crate) use self::link_targets::FileIndex;
 pub(crate) use self::plan::{ImportPlan, KnownFiles, PlanContext};
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase::bulk::{
@@ -26,11 +29,13 @@ use leafbase::{
 
 use self::attachments::{AttachmentImport, CandidateState};
 use self::batch::{BatchResult, ImportBatch, PendingBlockLink, SecondPass};
+use self::block_references::BlockReferences;
 use self::file_warnings::FileWarnings;
 use self::link_resolver::{AnchorPlaceholders, LinkResolver};
 use self::plan::{PlanStep, PlannedFile};
 use crate::folder::ImportSource;
 use crate::link_paths::{encode, relative_path};
+use crate::logseq_ids;
 use crate::markdown_file::{self, FileText};
 use crate::report::{
     ImportOptions, ImportReport, ProgressCounter, Skipped, VaultWarning, VaultWarningKind,
@@ -123,6 +128,7 @@ pub(crate) struct Importer<'a> {
     placeholders: AnchorPlaceholders,
     /// Links with placeholders, for the second pass.
     pending: Vec<PendingBlockLink>,
+    references: BlockReferences,
     /// Whether each file of the plan was imported.
     imported: Vec<bool>,
     with_attachments: bool,
@@ -144,6 +150,9 @@ struct ReadDocument {
     /// IDs of its blocks in pre-order: the root, then its descendants.
     blocks: Vec<BlockId>,
     pending: Vec<PendingLink>,
+    references: Vec<BlockReference>,
+    /// The IDs for Logseq that its blocks have, with the index of each block.
+    named: Vec<(String, usize)>,
     resolved_links: u64,
 }
 
@@ -153,6 +162,7 @@ pub(crate) struct ReadFile {
     pub(crate) layout: FileLayout,
     /// Links to headings and blocks, which lead to placeholders.
     pub(crate) pending: Vec<PendingLink>,
+    pub(crate) references: Vec<BlockReference>,
     resolved_links: u64,
 }
 
@@ -170,6 +180,7 @@ impl<'a> Importer<'a> {
             attachments: AttachmentImport::default(),
             placeholders: AnchorPlaceholders::default(),
             pending: Vec::new(),
+            references: BlockReferences::default(),
             imported: plan.files.iter().map(|file| file.is_known).collect(),
             with_attachments,
             task_dates: TaskDates::None,
@@ -232,10 +243,10 @@ impl<'a> Importer<'a> {
         self.imported.get(index).copied().unwrap_or(false)
     }
 
-    /// The documents whose links to headings and blocks are looked up at the end.
+    /// The documents with links to headings and blocks that are looked up at the end.
     pub(crate) fn relinked(&self) -> impl Iterator<Item = DocumentId> {
-        let files = self.pending.iter().filter_map(|(_, file, _)| self.plan.files.get(*file));
-        files.map(|file| file.id)
+        let files = self.pending.iter().map(|(_, file, _)| *file).chain(self.references.files());
+        files.filter_map(|file| Some(self.plan.files.get(file)?.id))
     }
 
     /// Reads a file whose document exists: its blocks, with links resolved. The warnings go to the
@@ -284,7 +295,7 @@ impl<'a> Importer<'a> {
         for (kind, line, message) in text.warnings.clone() {
             warnings.warn_at(kind, line, message);
         }
-        let ReadDocument { edits, blocks, pending, resolved_links } =
+        let ReadDocument { edits, blocks, pending, references, named, resolved_links } =
             self.read_document(source, index, file, &text, &mut warnings)?;
         if let Some(day) = file.taken_day {
             let message = markdown_file::day_has_note(day);
@@ -308,6 +319,7 @@ impl<'a> Importer<'a> {
             };
             self.pending.push((*block, index, link));
         }
+        self.references.add(index, &blocks, references, named);
         self.batch.blocks += blocks.len();
         // Attachments are created by the first batch whose documents show them.
         let shown = self.attachments.shown(&edits);
@@ -334,12 +346,13 @@ impl<'a> Importer<'a> {
         text: &FileText,
         warnings: &mut FileWarnings<'_>,
     ) -> Result<ReadDocument> {
-        let ReadFile { drafts, layout, pending, resolved_links } =
+        let ReadFile { drafts, layout, pending, references, resolved_links } =
             self.read_drafts(source, index, &text.text, warnings);
         let layout = text.layout(&file.path, layout);
+        let named = named_drafts(&drafts);
         match self.create_document(file, drafts, layout) {
             Ok(NewDocument { edits, blocks, .. }) => {
-                Ok(ReadDocument { edits, blocks, pending, resolved_links })
+                Ok(ReadDocument { edits, blocks, pending, references, named, resolved_links })
             }
             Err(error) => {
                 let (kind, line, message) = markdown_file::kept_as_code(&error);
@@ -349,7 +362,8 @@ impl<'a> Importer<'a> {
                     FileLayout { path: file.path.as_str().into(), ..FileLayout::default() };
                 let NewDocument { edits, blocks, .. } =
                     self.create_document(file, drafts, layout)?;
-                Ok(ReadDocument { edits, blocks, pending: Vec::new(), resolved_links: 0 })
+                let (pending, references, named) = (Vec::new(), Vec::new(), Vec::new());
+                Ok(ReadDocument { edits, blocks, pending, references, named, resolved_links: 0 })
             }
         }
     }
@@ -377,8 +391,46 @@ impl<'a> Importer<'a> {
         for (kind, line, message) in parse_warnings {
             warnings.warn_at(kind, line, message);
         }
-        let (pending, resolved_links) = self.resolve_links(source, index, &mut drafts, warnings);
-        ReadFile { drafts, layout, pending, resolved_links }
+        let (pending, references, resolved_links) =
+            self.resolve_links(source, index, &mut drafts, warnings);
+        ReadFile { drafts, layout, pending, references, resolved_links }
+    }
+
+    /// Turns the references of a file whose document exists into links. Returns the files whose
+    /// blocks they name; its own index for one that names none.
+    pub(crate) fn link_references(
+        &mut self,
+        index: FileIndex,
+        file: &mut ReadFile,
+    ) -> Result<BTreeSet<FileIndex>> {
+        let mut targets = BTreeSet::new();
+        if file.references.is_empty() {
+            return Ok(targets);
+        }
+        let ids = file.references.iter().map(|reference| reference.id.as_str());
+        let found = self.references.find(self.connection, self.plan, ids)?;
+        for reference in &file.references {
+            if !found.contains_key(&reference.id) {
+                let warning = block_references::unresolved(self.plan.path(index), reference);
+                self.report.warnings.push(warning);
+                targets.insert(index);
+            }
+        }
+        bulk::read(self.connection, |view| {
+            for block in found.values() {
+                let document = view.document_of(*block)?;
+                targets.extend(document.and_then(|document| self.plan.index_of(document)));
+            }
+            Ok(())
+        })?;
+        self.report.links += block_references::link_drafts(&mut file.drafts, &found);
+        Ok(targets)
+    }
+
+    /// Drops the warnings about a file that is read again.
+    pub(crate) fn forget_warnings(&mut self, index: FileIndex) {
+        let path = self.plan.path(index);
+        self.report.warnings.retain(|warning| warning.path != path);
     }
 
     fn resolve_links(
@@ -387,7 +439,7 @@ impl<'a> Importer<'a> {
         from: FileIndex,
         drafts: &mut [BlockDraft],
         warnings: &mut FileWarnings<'_>,
-    ) -> (Vec<PendingLink>, u64) {
+    ) -> (Vec<PendingLink>, Vec<BlockReference>, u64) {
         let Self { attachments, imported, with_attachments, factory, .. } = self;
         let mut resolver = LinkResolver {
             plan: self.plan,
@@ -405,13 +457,14 @@ impl<'a> Importer<'a> {
             new_id: &mut || factory.new_id(),
             warnings,
             pending: Vec::new(),
+            references: Vec::new(),
             written: Vec::new(),
             attachment_path: None,
             resolved: 0,
         };
         // Block 0 is the root of the document.
         resolver.rewrite(drafts, 1);
-        let links = (resolver.pending, resolver.resolved);
+        let links = (resolver.pending, resolver.references, resolver.resolved);
         self.attachments.fit_block_types(drafts, self.factory.limits());
         links
     }
@@ -520,6 +573,9 @@ impl<'a> Importer<'a> {
         let mut result = second_pass.run(&self.placeholders, &self.pending, progress)?;
         self.report.canceled |= result.canceled;
         self.report.warnings.append(&mut result.warnings);
+        let mut linked = self.references.link(self.connection, self.plan)?;
+        self.report.links += linked.links;
+        self.report.warnings.append(&mut linked.warnings);
         self.report.skipped.append(&mut skipped);
         // A stable sort: warnings about one line keep their order.
         self.report
@@ -542,6 +598,14 @@ impl<'a> Importer<'a> {
         progress.count();
         progress.report();
     }
+}
+
+/// The IDs for Logseq that the blocks of a file have, with the index of each block. Block 0 is the
+/// root of the document.
+fn named_drafts(drafts: &[BlockDraft]) -> Vec<(String, usize)> {
+    let drafts = drafts.iter().flat_map(BlockDraft::walk).map(|(_, draft)| &draft.data);
+    let named = logseq_ids::named_blocks((1..).zip(drafts)).into_iter();
+    named.map(|(id, block)| (id.to_owned(), block)).collect()
 }
 
 /// The title of the document that `edits` create.

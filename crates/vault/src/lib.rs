@@ -13,6 +13,7 @@ pub mod guide {
 
 mod file_names;
 mod link_paths;
+mod logseq_ids;
 mod markdown_file;
 mod report;
 mod task_dates;

@@ -8,6 +8,8 @@ use leafbase::bulk::{Subtrees, TextRole};
 use leafbase::markdown;
 use leafbase::{BlockData, BlockId, BlockKind, TextStyle};
 
+use crate::logseq_ids;
+
 /// A relative URL, decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RelativeUrl {
@@ -215,9 +217,10 @@ pub(super) fn linked_block(url: &str) -> Option<BlockId> {
 pub(super) struct Anchors {
     headings: HashMap<String, BlockId>,
     heading_slugs: HashMap<BlockId, String>,
-    /// Blocks that their author named by `^name` at the end of the text, or on the next line.
+    /// Blocks that their author named by `^name` at the end of the text, or on the next line, and
+    /// those that have the ID of Logseq.
     named: HashMap<String, BlockId>,
-    /// The first name of each block that its author named.
+    /// The first name of each of these blocks.
     names: HashMap<BlockId, String>,
     order: Vec<BlockId>,
     numbers: HashMap<BlockId, usize>,
@@ -230,10 +233,11 @@ impl Anchors {
     }
 
     /// The anchors of blocks in document order, without the root.
-    fn of<'a>(blocks: impl IntoIterator<Item = (BlockId, &'a BlockData)>) -> Self {
+    fn of<'a>(blocks: impl IntoIterator<Item = (BlockId, &'a BlockData), IntoIter: Clone>) -> Self {
+        let blocks = blocks.into_iter();
         let mut anchors = Self::default();
         let mut slugs = UniqueSlugs::default();
-        for (id, data) in blocks {
+        for (id, data) in blocks.clone() {
             if let (BlockKind::Text(look), Some(name)) = (&data.kind, block_name(&data.inline)) {
                 // A paragraph that consists of `^name` names the block before it.
                 let is_alone =
@@ -251,6 +255,13 @@ impl Anchors {
                     anchors.heading_slugs.insert(id, slug.clone());
                     anchors.headings.insert(slug, id);
                 }
+            }
+        }
+        // The ID in a property is a name, too.
+        for (name, id) in logseq_ids::named_blocks(blocks) {
+            if logseq_ids::is_id(name) {
+                anchors.named.entry(name.to_owned()).or_insert(id);
+                anchors.names.entry(id).or_insert_with(|| name.to_owned());
             }
         }
         anchors
@@ -288,7 +299,7 @@ fn is_heading(data: &BlockData) -> bool {
 }
 
 /// The name in a text that ends with `^name`.
-fn block_name(text: &str) -> Option<&str> {
+pub(super) fn block_name(text: &str) -> Option<&str> {
     let last = text.trim_end().rsplit(char::is_whitespace).next()?;
     let name = last.strip_prefix('^')?;
     let is_valid =

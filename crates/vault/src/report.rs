@@ -90,12 +90,12 @@ pub enum LinkStyle {
     Relative,
     /// `[[Note]]`, `[[Note|words]]` and `[[Note#^name|words]]`, as Obsidian writes them.
     /// A link whose words have markup, or that leads to a heading or to a block without a name,
-    /// is a relative one.
+    /// is a relative one. The property `id::` of a linked block becomes its name.
     Wiki,
-    /// A graph of Logseq: `journals/2026_02_10.md`, `pages/`, `assets/`; links as
-    /// [`Self::AsWritten`], others as `[[Page]]`, `[words]([[Page]])` and `[words](((id)))`, for
-    /// which the target gets the property `id::`. A link to a heading leads by a relative path. A
-    /// mirror writes the links alone.
+    /// A graph of Logseq: `journals/2026_02_10.md`, `pages/`, `assets/`; links to blocks as
+    /// `((id))` and `[words](((id)))`, for which the target gets the property `id::`, those to
+    /// documents as [`Self::AsWritten`], new ones as `[[Page]]` and `[words]([[Page]])`. A link to
+    /// a heading without an ID leads by a relative path. A mirror writes the links alone.
     Logseq,
 }
 
@@ -151,7 +151,7 @@ pub enum VaultWarningKind {
     LineEnds,
     /// Empty front matter lost its empty line.
     FrontMatter,
-    /// A wiki link without a matching file was kept as text.
+    /// A wiki link without a matching file, or a reference to no block, was kept as text.
     UnresolvedLink,
     /// A wiki link matched several files, and one was chosen.
     AmbiguousLink,
@@ -204,7 +204,7 @@ impl VaultWarningKind {
             Self::ByteOrderMark => "byte order mark removed",
             Self::LineEnds => "line ends normalized to \\n",
             Self::FrontMatter => "empty front matter",
-            Self::UnresolvedLink => "wiki link to no file, kept as text",
+            Self::UnresolvedLink => "link to no file or block, kept as text",
             Self::AmbiguousLink => "wiki link to one of several files",
             Self::MissingAnchor => "link to a missing heading, now to its document",
             Self::Embed => "embed, kept as text",

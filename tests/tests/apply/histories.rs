@@ -23,26 +23,28 @@ fn key(block: &Block) -> String {
     value.to_string()
 }
 
-/// The blocks of `before` that stay by the difference of the lists.
-fn may_stay(before: &[Block], after: &[Block]) -> BTreeSet<BlockId> {
+/// The blocks of `before` that stay by the difference of the lists, with those in their places.
+fn may_stay(before: &[Block], after: &[Block]) -> Vec<(BlockId, BlockId)> {
     let [old, new] = [before, after].map(|list| list.iter().map(key).collect::<Vec<_>>());
     let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
     let equal = operations.into_iter().filter_map(|operation| match operation {
-        DiffOp::Equal { old_index, len, .. } => Some(old_index..old_index + len),
+        DiffOp::Equal { old_index, new_index, len } => {
+            Some(before[old_index..].iter().zip(&after[new_index..]).take(len))
+        }
         _ => None,
     });
-    equal.flatten().map(|at| before[at].id).collect()
+    equal.flatten().map(|(old, new)| (old.id, new.id)).collect()
 }
 
 /// Replays all versions of the markdown files of the repository that `LEAFBASE_HISTORY` names: 99
-/// of 100 blocks that may keep their ID do.
+/// of 100 blocks that may keep their ID do, and are where the difference has them.
 #[test]
 fn histories_of_files_keep_blocks() {
     let Some(repository) = std::env::var_os("LEAFBASE_HISTORY") else { return };
     let repository = Path::new(&repository);
-    let files = git(repository, &["ls-tree", "-r", "--name-only", "HEAD"]);
-    let (mut versions, mut possible, mut kept) = (0, 0, 0);
-    for file in files.lines().filter(|file| file.ends_with(".md")) {
+    let files = git(repository, &["ls-tree", "-r", "-z", "--name-only", "HEAD"]);
+    let (mut versions, mut refused, mut possible, mut kept, mut in_place) = (0, 0, 0, 0, 0);
+    for file in files.split('\0').filter(|file| file.ends_with(".md")) {
         let notes = Space::in_memory().unwrap().connect();
         let document = notes.create_document("d").unwrap().id();
         let commits = git(repository, &["log", "--reverse", "--format=%H", "--", file]);
@@ -50,6 +52,7 @@ fn histories_of_files_keep_blocks() {
             let text = git(repository, &["show", &format!("{commit}:{file}")]);
             let before = blocks(&notes, document);
             if notes.apply_markdown(ApplyMarkdown::new(document, text)).is_err() {
+                refused += 1;
                 continue;
             }
             let after = blocks(&notes, document);
@@ -57,9 +60,11 @@ fn histories_of_files_keep_blocks() {
             let stay = may_stay(&before, &after);
             versions += 1;
             possible += stay.len();
-            kept += stay.intersection(&present).count();
+            kept += stay.iter().filter(|(old, _)| present.contains(old)).count();
+            in_place += stay.iter().filter(|(old, new)| old == new).count();
         }
     }
-    println!("{versions} versions: {kept} of {possible} blocks keep their ID");
-    assert!(versions > 0 && kept * 100 >= possible * 99);
+    println!("{versions} versions, {refused} refused");
+    println!("{kept} of {possible} blocks keep their ID, {in_place} in place");
+    assert!(versions > 0 && kept * 100 >= possible * 99 && in_place * 100 >= possible * 99);
 }

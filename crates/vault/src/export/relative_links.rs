@@ -7,11 +7,11 @@ use leafbase::bulk::{self, SpaceView, Subtrees, plain_file_name};
 use leafbase::{AssetId, AssetRecord, AssetUrl, BlockData, BlockId, DocumentId, Limits, Result};
 
 use super::layout::{ExportLayout, ExportedDocument};
-use super::logseq_ids;
 use crate::file_names::{AllocatedNames, decode_attachment, fold, is_disguised, is_refused};
 use crate::link_paths::{
     Anchors, directory, encode, file_name, fragment, linked_block, relative_path, rewrite_urls,
 };
+use crate::logseq_ids::{self, named_blocks};
 use crate::report::{VaultWarning, VaultWarningKind};
 
 /// The targets of all links in an export.
@@ -20,8 +20,10 @@ pub(crate) struct RelativeLinks<'a> {
     layout: &'a ExportLayout,
     /// Document index and anchor of each linked block that is not a root.
     anchors: HashMap<BlockId, (usize, String)>,
-    /// The ID that Logseq knows a linked text by.
+    /// The ID that Logseq knows a linked block by.
     logseq_ids: HashMap<BlockId, String>,
+    /// Those of these IDs that documents have.
+    own_logseq_ids: HashSet<String>,
     /// All anchors of the documents that these blocks are in.
     documents: HashMap<usize, Anchors>,
     attachments: Vec<ExportedAttachment>,
@@ -84,6 +86,7 @@ impl<'a> RelativeLinks<'a> {
             layout,
             anchors: HashMap::new(),
             logseq_ids: HashMap::new(),
+            own_logseq_ids: HashSet::new(),
             documents: HashMap::new(),
             attachments: Vec::new(),
             numbers: HashMap::new(),
@@ -107,10 +110,17 @@ impl<'a> RelativeLinks<'a> {
                 let subtrees = flattened(view, document)?;
                 let anchors = Anchors::of_document(&subtrees);
                 let linked: HashSet<BlockId> = blocks.iter().copied().collect();
-                let texts = subtrees.0.iter().filter(|node| linked.contains(&node.block.id));
-                self.logseq_ids.extend(texts.filter_map(|node| {
-                    Some((node.block.id, logseq_ids::id_of(node.block.id, &node.block.data)?))
-                }));
+                let nodes = subtrees.0.iter().skip(1);
+                let named = named_blocks(nodes.map(|node| (node.block.id, &node.block.data)));
+                for (id, block) in named.into_iter().filter(|(_, block)| linked.contains(block)) {
+                    self.logseq_ids.entry(block).or_insert_with(|| id.to_owned());
+                    self.own_logseq_ids.insert(id.to_owned());
+                }
+                for node in subtrees.0.iter().filter(|node| linked.contains(&node.block.id)) {
+                    if let Some(id) = logseq_ids::new_id(node.block.id, &node.block.data) {
+                        self.logseq_ids.entry(node.block.id).or_insert(id);
+                    }
+                }
                 self.anchors.extend(
                     blocks
                         .iter()
@@ -279,6 +289,21 @@ impl<'a> RelativeLinks<'a> {
     /// The ID that Logseq knows a block by, if another one links to it.
     pub(super) fn logseq_id(&self, block: BlockId) -> Option<&str> {
         self.logseq_ids.get(&block).map(String::as_str)
+    }
+
+    /// That ID, if the document has it.
+    pub(super) fn own_logseq_id(&self, block: BlockId) -> Option<&str> {
+        self.logseq_id(block).filter(|id| self.is_own_logseq_id(id))
+    }
+
+    /// Whether a block that another one links to has this ID in its document.
+    pub(super) fn is_own_logseq_id(&self, id: &str) -> bool {
+        self.own_logseq_ids.contains(id)
+    }
+
+    /// Whether a linked block is in an exported document.
+    pub(super) fn is_exported(&self, block: BlockId) -> bool {
+        self.anchors.contains_key(&block) || self.document_number(block).is_some()
     }
 
     /// The document whose root a link leads to.

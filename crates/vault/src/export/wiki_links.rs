@@ -8,7 +8,9 @@ use leafbase::{BlockData, BlockType};
 use super::layout::ExportLayout;
 use super::relative_links::RelativeLinks;
 use crate::file_names::{fold, without_extension};
-use crate::link_paths::file_name;
+use crate::import::inline_links::block_reference;
+use crate::link_paths::{block_name, file_name};
+use crate::logseq_ids::{ID_PROPERTY, is_id, own_id};
 
 /// The names that documents have in wiki links: the file's name, or its path if another file has
 /// the same name.
@@ -40,6 +42,7 @@ impl WikiNames {
         // The bar would end the cell.
         let bar = if data.block_type() == BlockType::Table { "\\|" } else { "|" };
         rewrite_links(data, &mut |inline, link| self.wiki_link(links, inline, link, bar));
+        name_linked(links, data);
     }
 }
 
@@ -83,13 +86,30 @@ impl WikiNames {
         let (number, anchor) = links.named_target(block)?;
         let name = self.names.get(number)?.as_deref()?;
         let anchor = anchor.map_or_else(String::new, |anchor| format!("#{anchor}"));
-        let words = if !anchor.is_empty() || label != name {
-            format!("{bar}{label}")
-        } else {
-            String::new()
-        };
-        Some(format!("[[{name}{anchor}{words}]]"))
+        let target = format!("{name}{anchor}");
+        let is_reference = block_reference(label).is_some();
+        let words =
+            if is_reference || label == target { String::new() } else { format!("{bar}{label}") };
+        Some(format!("[[{target}{words}]]"))
     }
+}
+
+/// Gives a linked block that has an ID of Logseq this name as Obsidian knows it: `^name` at its end
+/// in place of the property.
+fn name_linked(links: &RelativeLinks<'_>, data: &mut BlockData) {
+    let Some(id) = own_id(data).filter(|id| is_id(id) && links.is_own_logseq_id(id)) else {
+        return;
+    };
+    if data.block_type() != BlockType::Text || block_name(&data.inline).is_some() {
+        return;
+    }
+    let property = format!("{ID_PROPERTY}{id}");
+    let mut lines: Vec<&str> = data.inline.lines().filter(|line| line.trim() != property).collect();
+    let name = format!("^{id}");
+    let last =
+        lines.pop().map_or_else(|| name.clone(), |last| format!("{} {name}", last.trim_end()));
+    lines.push(&last);
+    data.inline = lines.join("\n");
 }
 
 /// Whether the words of a link have no markup: a wiki link shows them as they are.

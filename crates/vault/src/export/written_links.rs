@@ -1,13 +1,16 @@
 //! Links as they were written in the files of an import, where they still lead to the same target.
 
+use std::ops::Range;
+
 use leafbase::bulk::LinkLayout;
 use leafbase::markdown::{self, InlineLink, LinkForm, LinkTarget};
 use leafbase::{AssetId, AssetUrl, BlockData, BlockId, BlockKind, BlockType};
 
 use super::relative_links::RelativeLinks;
 use super::wiki_links::WikiNames;
-use crate::import::inline_links::{WikiLink, wiki_links};
-use crate::import::link_resolver::{embed_markdown, label, normalize};
+use crate::import::inline_links::{WikiLink, block_reference, wiki_links};
+use crate::import::inline_rewrites::normalize;
+use crate::import::link_resolver::{embed_markdown, label};
 use crate::import::link_targets::{AttachmentCandidates, DocumentTargets, NameMatch};
 use crate::link_paths::{RelativeUrl, destination_range, directory, join, rewrite_urls};
 
@@ -19,6 +22,8 @@ pub(crate) struct WrittenLinks<'a> {
     names: WikiNames,
     documents: DocumentTargets,
     attachments: AttachmentCandidates,
+    /// Whether links to blocks that Logseq knows by an ID are left as they are.
+    leaves_references: bool,
 }
 
 /// Target of a link of an export.
@@ -47,7 +52,14 @@ impl<'a> WrittenLinks<'a> {
             names: WikiNames::new(layout),
             documents: DocumentTargets::new(paths),
             attachments: AttachmentCandidates::new(attachments.collect()),
+            leaves_references: false,
         }
+    }
+
+    /// Leaves links to blocks that Logseq knows by an ID to [`super::logseq_links::LogseqLinks`].
+    pub(super) const fn for_logseq(mut self) -> Self {
+        self.leaves_references = true;
+        self
     }
 
     /// Rewrites the links of a block in the document of index `from` that its layout knows.
@@ -120,6 +132,9 @@ impl<'a> WrittenLinks<'a> {
         let inline = &data.inline;
         markdown::links(inline, &mut |link| {
             let Some(target) = OwnTarget::of_url(&link.destination) else { return };
+            if self.leaves(target) {
+                return;
+            }
             let is_it = |written: &LinkLayout| {
                 self.leads_to(from, written, target) && has_label(written, inline, &link)
             };
@@ -130,14 +145,11 @@ impl<'a> WrittenLinks<'a> {
                     let range = if is_wiki { whole } else { destination_range(inline, &link) };
                     (range, text.to_string())
                 }
-                // The target moved: a link of the same form.
-                None if written.iter().any(|link| link.is_wiki && !link.text.starts_with('!')) => {
-                    match self.names.wiki_link(self.links, inline, &link, bar) {
-                        Some(wiki_link) => (link.whole.clone(), wiki_link),
-                        None => return,
-                    }
-                }
-                None => return,
+                // The target moved, or the words changed: a link of the same form.
+                None => match self.in_known_form(&written, target, inline, &link, bar) {
+                    Some(new) => new,
+                    None => return,
+                },
             };
             if let Some(before) = inline.get(end..range.start) {
                 text.push_str(before);
@@ -151,10 +163,37 @@ impl<'a> WrittenLinks<'a> {
         }
     }
 
+    /// The range and the text of a link in a form that the block had: a reference, or a wiki link.
+    fn in_known_form(
+        &self,
+        written: &[LinkLayout],
+        target: OwnTarget,
+        inline: &str,
+        link: &InlineLink<'_>,
+        bar: &str,
+    ) -> Option<(Range<usize>, String)> {
+        if let OwnTarget::Block(block) = target
+            && let Some(id) = self.links.own_logseq_id(block)
+            && written.iter().any(|link| block_reference(&link.text).is_some())
+        {
+            return Some((destination_range(inline, link), format!("(({id}))")));
+        }
+        if !written.iter().any(|link| link.is_wiki && !link.text.starts_with('!')) {
+            return None;
+        }
+        let wiki_link = self.names.wiki_link(self.links, inline, link, bar)?;
+        Some((link.whole.clone(), wiki_link))
+    }
+
     /// Whether a link as written in the document of index `from` leads to the target.
     fn leads_to(&self, from: usize, written: &LinkLayout, target: OwnTarget) -> bool {
         let Some(document) = self.links.layout().documents.get(from) else { return false };
         let own_directory = directory(&document.path);
+        if let (Some(id), OwnTarget::Block(block)) = (block_reference(&written.text), target) {
+            // The ID of a block that is gone may be that of another one by now.
+            let is_gone = !self.links.is_exported(block);
+            return is_gone || self.links.own_logseq_id(block) == Some(id);
+        }
         let wiki_link = wiki_links(&written.text).pop();
         let whole = wiki_link.filter(|link| link.range == (0..written.text.len()));
         match (whole, target) {
@@ -192,6 +231,11 @@ impl<'a> WrittenLinks<'a> {
                 }
             }
         }
+    }
+
+    fn leaves(&self, target: OwnTarget) -> bool {
+        let OwnTarget::Block(block) = target else { return false };
+        self.leaves_references && self.links.logseq_id(block).is_some()
     }
 
     fn named_document(&self, from: usize, link: &WikiLink<'_>) -> Option<usize> {
@@ -234,6 +278,10 @@ fn first_destination(text: &str) -> Option<String> {
 
 /// Whether a wiki link shows the words that a link has now.
 fn has_label(written: &LinkLayout, inline: &str, link: &InlineLink<'_>) -> bool {
+    if block_reference(&written.text).is_some() {
+        let label = link.label.clone().and_then(|label| inline.get(label));
+        return (label == Some(&*written.text)) == written.is_wiki;
+    }
     if !written.is_wiki {
         return true;
     }
@@ -249,7 +297,7 @@ fn has_label(written: &LinkLayout, inline: &str, link: &InlineLink<'_>) -> bool 
 }
 
 /// The byte range of a link, with the exclamation mark of an embedded one.
-fn whole_range(inline: &str, link: &InlineLink<'_>) -> std::ops::Range<usize> {
+fn whole_range(inline: &str, link: &InlineLink<'_>) -> Range<usize> {
     let is_marked = link.form == LinkForm::Embedded
         && inline.get(..link.whole.start).is_some_and(|before| before.ends_with('!'));
     link.whole.start - usize::from(is_marked)..link.whole.end

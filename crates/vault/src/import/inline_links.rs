@@ -1,10 +1,12 @@
 //! Links in inline markdown beyond `CommonMark`: wiki links such as `[[Target#Heading|alias]]` and
-//! `![[embed]]`.
+//! `![[embed]]`, and references to blocks such as `((id))`.
 //!
 //! All scans are linear in the length of the text.
 
 use std::collections::HashMap;
 use std::ops::Range;
+
+use crate::logseq_ids::{ID_LENGTH, is_id};
 
 /// A wiki link.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,6 +46,50 @@ pub(crate) fn wiki_links(text: &str) -> Vec<WikiLink<'_>> {
         }
     }
     links
+}
+
+/// The ranges of the references to blocks in `text`, in order: `((id))`, as Logseq writes them,
+/// also alone in the macro `{{embed ((id))}}`. Literal spans, attributes of tags and other macros
+/// contain none.
+pub(crate) fn block_references(text: &str) -> Vec<Range<usize>> {
+    let (mut references, mut at, mut literals) = (Vec::new(), 0, LiteralSpans::new(text));
+    while let Some(skip) = text.get(at..).and_then(|rest| rest.find(['\\', '`', '<', '(', '{'])) {
+        at += skip;
+        let rest = text.get(at..).unwrap_or("");
+        if let Some(length) = literals.length_at(at) {
+            let embed = rest.get(..length).and_then(embedded_reference);
+            references.extend(embed.map(|range| at + range.start..at + range.end));
+            at += length;
+        } else if rest.starts_with('<') {
+            at += tag_length(rest);
+        } else if let Some(length) = reference_length(rest) {
+            references.push(at..at + length);
+            at += length;
+        } else {
+            at += 1;
+        }
+    }
+    references
+}
+
+/// The ID in a text that is one reference to a block.
+pub(crate) fn block_reference(text: &str) -> Option<&str> {
+    let id = text.strip_prefix("((")?.strip_suffix("))")?;
+    is_id(id).then_some(id)
+}
+
+/// The length of the reference at the start of `text`.
+fn reference_length(text: &str) -> Option<usize> {
+    let reference = text.get(..ID_LENGTH + "(())".len())?;
+    block_reference(reference).map(|_| reference.len())
+}
+
+/// The range of the reference in a macro that embeds one block.
+fn embedded_reference(text: &str) -> Option<Range<usize>> {
+    let inner = text.strip_prefix("{{embed ")?.strip_suffix("}}")?;
+    block_reference(inner.trim())?;
+    let start = text.find("((")?;
+    Some(start..start + inner.trim().len())
 }
 
 /// Whether a link is the name of a tag: `#[[two words]]`.
@@ -262,6 +308,24 @@ mod tests {
     }
 
     #[test]
+    fn references_to_blocks_are_read() {
+        let reference = "((60a78e9e-59dc-40ab-9a01-5317dc09365f))";
+        for (text, count) in [
+            ("R", 1),
+            ("see R, (R) and R.", 3),
+            ("{{embed R}} {{embed  R }}", 2),
+            ("`R` \\R <!-- R --> <a href=\"R\"> {{query R}} {{embed R R}}", 0),
+            ("((60a78e9e)) ((60a78e9e-59dc-40ab-9a01-5317dc09365g)) ((a)) (()) ((", 0),
+            ("`a R", 1),
+        ] {
+            let text = text.replace('R', reference);
+            let found = block_references(&text);
+            assert_eq!(found.len(), count, "{text}");
+            assert!(found.into_iter().all(|range| &text[range] == reference));
+        }
+    }
+
+    #[test]
     fn code_ends_at_a_run_of_its_length() {
         for (text, length) in [
             ("`a` b", Some(3)),
@@ -288,7 +352,7 @@ mod tests {
         let macros = "{{a ".repeat(200_000);
         for text in [growing, "<!-- ".repeat(200_000), "[[a ".repeat(200_000), macros] {
             let began = std::time::Instant::now();
-            assert_eq!(wiki_links(&text).len(), 0);
+            assert_eq!((wiki_links(&text).len(), block_references(&text).len()), (0, 0));
             assert!(began.elapsed().as_secs() < 2, "{:?}", began.elapsed());
         }
     }

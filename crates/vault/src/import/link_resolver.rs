@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use leafbase::bulk::LinkLayout;
-use leafbase::markdown::{self, LinkForm, LinkTarget};
-use leafbase::{AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, BlockType, TextStyle};
+use leafbase::markdown;
+use leafbase::{BlockData, BlockDraft, BlockId, BlockType};
 
+use super::block_references::{BlockReference, reference_ids};
 use super::file_warnings::FileWarnings;
-use super::inline_links::{WikiLink, split_size, wiki_links};
+use super::inline_links::{WikiLink, block_reference, split_size, wiki_links};
+use super::inline_rewrites::{normalize, ordinary_links, own_link_starts, own_links};
 use super::link_targets::{FileIndex, NameMatch};
 use super::plan::ImportPlan;
 use crate::link_paths::{
@@ -68,6 +70,8 @@ pub(super) struct LinkResolver<'a, 't> {
     pub(super) new_id: &'a mut dyn FnMut() -> [u8; 16],
     pub(super) warnings: &'a mut FileWarnings<'t>,
     pub(super) pending: Vec<PendingLink>,
+    /// References to blocks, which stay text until all files have been read.
+    pub(super) references: Vec<BlockReference>,
     /// The resolved links of the block, as they were written.
     pub(super) written: Vec<LinkLayout>,
     /// The path of the attachment that was imported last.
@@ -92,6 +96,10 @@ impl<'a> LinkResolver<'a, '_> {
 
     fn rewrite_block(&mut self, data: &mut BlockData, block: usize) {
         self.warnings.begin_block(&data.inline);
+        for id in reference_ids(data) {
+            let line = self.warnings.line_of(&format!("(({id}))"));
+            self.references.push(BlockReference { block, line, id });
+        }
         self.written.clear();
         let has_markdown = data.block_type().has_own_markdown();
         let source = if has_markdown { data.inline.clone() } else { String::new() };
@@ -178,7 +186,7 @@ impl<'a> LinkResolver<'a, '_> {
             let file = self.existing_file(&link, url)?;
             return Some(self.link_to(file, link.anchor, block, url));
         }
-        if !is_relative(url) {
+        if !is_relative(url) || block_reference(url).is_some() {
             return None;
         }
         let relative = RelativeUrl::parse(url);
@@ -340,77 +348,10 @@ impl<'a> LinkResolver<'a, '_> {
     }
 }
 
-/// Brings a block with new links into the form that the parser gives it: a link alone in a
-/// paragraph is a block of its own.
-pub(crate) fn normalize(data: &mut BlockData) {
-    if !data.block_type().has_own_markdown() {
-        return;
-    }
-    let is_paragraph = matches!(&data.kind, BlockKind::Text(look) if look.style == TextStyle::Body);
-    if is_paragraph && data.inline.starts_with(['[', '!']) && data.inline.ends_with(')') {
-        let parsed = markdown::parse(&data.inline, &markdown::ParseOptions::default());
-        let mut blocks = parsed.map_or_else(|_| Vec::new(), |parsed| parsed.blocks);
-        if let (Some(block), true) = (blocks.pop(), blocks.is_empty())
-            && !block.data.block_type().has_own_markdown()
-        {
-            let (parsed, _) = block.into_parts();
-            (data.kind, data.inline) = (parsed.kind, parsed.inline);
-            return;
-        }
-    }
-    markdown::unguard_lone_link(data);
-    markdown::canonical(data);
-}
-
-/// Counts the links in `text` to blocks and uploads.
-fn own_links(text: &str) -> usize {
-    own_link_starts(text).len()
-}
-
-/// The offsets of the links in `text` to blocks and uploads.
-fn own_link_starts(text: &str) -> Vec<usize> {
-    let mut starts = Vec::new();
-    markdown::links(text, &mut |link| {
-        let is_own = matches!(link.target, LinkTarget::Block(_))
-            || AssetUrl::asset_of(&link.destination).is_some();
-        starts.extend(is_own.then_some(link.whole.start));
-    });
-    starts
-}
-
-/// The byte range of each ordinary link, from its opening bracket to the end of its destination.
-fn ordinary_links(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    markdown::links(text, &mut |link| {
-        let has_text = matches!(link.form, LinkForm::Inline | LinkForm::Embedded);
-        let start = has_text.then(|| opening_bracket(text, link.range.start)).flatten();
-        ranges.push(start.unwrap_or(link.range.start)..link.range.end);
-    });
-    ranges
-}
-
 fn is_destination(text: &str, range: &Range<usize>) -> bool {
     let (before, after) = (text.get(..range.start), text.get(range.end..));
     before.is_some_and(|before| before.ends_with("]("))
         && after.is_some_and(|after| after.starts_with(')'))
-}
-
-/// The opening bracket of the link whose destination starts at `destination`.
-fn opening_bracket(text: &str, destination: usize) -> Option<usize> {
-    let before = text.get(..destination)?;
-    let mut closed = 0_usize;
-    for (at, character) in before.get(..before.rfind("](")? + 1)?.char_indices().rev() {
-        let backslashes = before.get(..at)?.bytes().rev().take_while(|byte| *byte == b'\\');
-        let is_escaped = backslashes.count() % 2 == 1;
-        match character {
-            _ if is_escaped => {}
-            ']' => closed += 1,
-            '[' if closed == 1 => return Some(at),
-            '[' => closed -= 1,
-            _ => {}
-        }
-    }
-    None
 }
 
 /// An embed as an ordinary one; its size stays in the source layout.

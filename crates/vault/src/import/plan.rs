@@ -113,7 +113,12 @@ impl ImportPlan {
 
     /// The file that becomes this document.
     pub(super) fn file(&self, document: DocumentId) -> Option<&PlannedFile> {
-        self.files.get(*self.file_of_document.get(&document)?)
+        self.files.get(self.index_of(document)?)
+    }
+
+    /// The index of the file that becomes this document.
+    pub(super) fn index_of(&self, document: DocumentId) -> Option<FileIndex> {
+        self.file_of_document.get(&document).copied()
     }
 
     /// The path of the file that becomes this document.
@@ -126,6 +131,11 @@ impl ImportPlan {
         let file = self.files.get(file);
         debug_assert!(file.is_some(), "file indices come from the plan");
         file.map_or("", |file| file.path.as_str())
+    }
+
+    /// Whether documents of files existed before.
+    pub(super) fn has_known_files(&self) -> bool {
+        self.files.iter().any(|file| file.is_known)
     }
 
     /// The directory that becomes this folder.

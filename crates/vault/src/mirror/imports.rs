@@ -114,13 +114,14 @@ impl MirrorRun<'_, '_, '_> {
                 break;
             }
             self.progress.count();
-            let unresolved = self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
-            if !unresolved.is_disjoint(&changing) && self.settled.contains(&task.document) {
+            let uncertain = self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
+            if !uncertain.is_disjoint(&changing) && self.settled.contains(&task.document) {
                 again.push(ReadTask { comparison: None, ..task });
             }
         }
-        // Once more for links to headings that other files have got.
+        // Once more for links to headings and blocks that other files have got.
         for task in again {
+            import.forget_warnings(task.index);
             self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
         }
         let relinked: BTreeSet<DocumentId> = import.relinked().collect();
@@ -153,7 +154,7 @@ impl MirrorRun<'_, '_, '_> {
     }
 
     /// Reads one file into its document. Returns the files in which the target of a link was not
-    /// found.
+    /// found, or may have been another block before they were read.
     fn read(
         &mut self,
         factory: &DocumentFactory,
@@ -170,12 +171,14 @@ impl MirrorRun<'_, '_, '_> {
                 return Ok(BTreeSet::new());
             }
         };
+        let named = import.link_references(index, &mut file)?;
         let mut drafts = std::mem::take(&mut file.drafts);
-        let (unresolved, present) = bulk::read(self.notes, |view| {
-            let unresolved =
+        let (mut uncertain, present) = bulk::read(self.notes, |view| {
+            let uncertain =
                 document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts)?;
-            Ok((unresolved, document_edits::present(view, factory, document)?))
+            Ok((uncertain, document_edits::present(view, factory, document)?))
         })?;
+        uncertain.extend(named);
         let of_file = if self.options.import_only { drafts.clone() } else { Vec::new() };
         let merged = match comparison {
             None => Some((drafts, None)),
@@ -229,7 +232,7 @@ impl MirrorRun<'_, '_, '_> {
             self.changes.extend(base.map(|base| (document, base)));
             self.settled.insert(document);
         }
-        Ok(unresolved)
+        Ok(uncertain)
     }
 
     fn apply(
