@@ -96,7 +96,7 @@ pub(crate) const SECTIONS: &[(&str, &[Operation])] = &[
             }),
             operation("`insert_markdown`: a line into a daily note", |space| {
                 let (day, text) = (Position::end_of_day(space.day()), space.text());
-                space.notes.insert_markdown("first", day.clone()).unwrap();
+                space.notes.insert_markdown("first", day).unwrap();
                 Box::new(move |notes| drop(notes.insert_markdown(&text, day).unwrap()))
             }),
             operation("`update_blocks`: one", |space| {
