@@ -156,7 +156,7 @@ impl SampleSpace {
         }
         let (collection, items) = collection(&relaxed, &mut texts);
         space.flush().unwrap();
-        // Times are stored as differences: those of the operations are equal in spaces of each size.
+        // Stored as differences: the times of the operations are equal in spaces of each size.
         present.store(START_MILLIS + DAY_MILLIS, Ordering::Relaxed);
         Self {
             notes: space.connect(),
