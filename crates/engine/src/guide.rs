@@ -1,7 +1,7 @@
 //! The guide: concepts and guarantees, one page per subject. Its code runs as tests.
 //!
 //! Read [`spaces`], [`blocks`] and [`positions`] first; the rest as it is needed. [`operations`]
-//! has every operation with its request, its reply and its JSON.
+//! has every operation with its request, its reply and its JSON, and [`costs`] what each costs.
 
 #![allow(clippy::doc_markdown, reason = "the pages name formats and products in plain words")]
 
@@ -29,6 +29,9 @@ pub mod scopes {}
 
 #[doc = include_str!("../guide/operations.md")]
 pub mod operations {}
+
+#[doc = include_str!("../guide/costs.md")]
+pub mod costs {}
 
 #[doc = include_str!("../guide/semantics.md")]
 pub mod semantics {}
