@@ -21,6 +21,9 @@ const MAX_VARIANTS: usize = 16;
 const MAX_LITERALS: usize = 64;
 /// The most words of [`Prefilter::of_ascii_words`].
 const MAX_WORDS: usize = 8;
+/// A byte that occurs at more than this share of all offsets is slower to look for than Teddy is,
+/// which takes as long to build as several short texts to search.
+const MAX_BYTE_FREQUENCY: f64 = 0.03;
 /// Literals that occur at more than this share of all offsets rule out too little.
 const MAX_FREQUENCY: f64 = 1.0 / 20.0;
 
@@ -51,13 +54,19 @@ impl Prefilter {
         Self::new(&rarest.literals)
     }
 
-    /// Finds words in ASCII text, ignoring case: each at its first byte. Only a prefix of each word
-    /// is compared, so that a candidate may be another word. Without words there are no
+    /// Finds words in ASCII text, ignoring case: each at its first byte. Of several words only a
+    /// prefix is compared, so that a candidate may be another word. Without words there are no
     /// candidates. `None` for more than eight words, or one that is empty or not ASCII.
     pub fn of_ascii_words<'w>(words: impl Iterator<Item = &'w str> + Clone) -> Option<Self> {
         let count = words.clone().count();
         if count > MAX_WORDS || words.clone().any(|word| word.is_empty() || !word.is_ascii()) {
             return None;
+        }
+        if let (1, Some(word)) = (count, words.clone().next())
+            && let Some(word) = RareByte::of(word)
+        {
+            let literals = vec![word.word.clone()];
+            return Some(Self { literals, searcher: Some(Searcher::Word(word)) });
         }
         let max_variants = MAX_VARIANTS.min(MAX_LITERALS / count.max(1));
         let mut literals: Vec<_> =
@@ -103,8 +112,44 @@ enum Searcher {
     /// Teddy alone. `regex-automata` builds a DFA with it, for anchored searches, which costs as
     /// much as a search for a rare word.
     Packed(packed::Searcher),
+    /// One word in any case.
+    Word(RareByte),
     /// For one literal, for too many of them, and for processors without Teddy.
     Any(AnySearcher),
+}
+
+/// A search for an ASCII word in any case, by its rarest byte.
+#[derive(Clone, Debug)]
+struct RareByte {
+    /// In lowercase.
+    word: Box<[u8]>,
+    /// The offset of the rarest byte.
+    offset: usize,
+}
+
+impl RareByte {
+    /// `None` if all bytes of the word are frequent.
+    fn of(word: &str) -> Option<Self> {
+        let word: Box<[u8]> = word.to_ascii_lowercase().as_bytes().into();
+        let rarest = word.iter().copied().enumerate();
+        let (offset, byte) = rarest.min_by(|(_, one), (_, other)| {
+            byte_frequency(*one).total_cmp(&byte_frequency(*other))
+        })?;
+        (byte_frequency(byte) < MAX_BYTE_FREQUENCY).then_some(Self { word, offset })
+    }
+
+    fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
+        let byte = *self.word.get(self.offset)?;
+        let found = memchr::memchr2_iter(
+            byte,
+            byte.to_ascii_uppercase(),
+            haystack.get(from + self.offset..)?,
+        );
+        found.map(|at| from + at).find(|start| {
+            let candidate = haystack.get(*start..*start + self.word.len());
+            candidate.is_some_and(|candidate| candidate.eq_ignore_ascii_case(&self.word))
+        })
+    }
 }
 
 impl Searcher {
@@ -123,6 +168,7 @@ impl Searcher {
                 let span = aho_corasick::Span::from(from..haystack.len());
                 packed.find_in(haystack, span).map(|found| found.start())
             }
+            Self::Word(word) => word.find(haystack, from),
             Self::Any(searcher) => {
                 let span = Span::from(from..haystack.len());
                 searcher.find(haystack, span).map(|found| found.start)

@@ -289,6 +289,18 @@ fn words_are_found_in_any_case_at_their_beginning() {
     let haystack = "Hopes, all LANTERNS; 25 hops";
     assert_eq!(offsets(&of(&["hop", "lantern"]).unwrap(), haystack), [0, 11, 24]);
     assert_eq!(offsets(&of(&["25"]).unwrap(), haystack), [21]);
+    // One word by its rarest byte, first, last or within; one of frequent bytes.
+    let haystack = "Pale zest, HELP, zESTy lap; the rents p";
+    for (word, expected) in [
+        ("pale", vec![0]),
+        ("help", vec![11]),
+        ("ZEST", vec![5, 17]),
+        ("p", vec![0, 14, 25, 38]),
+        ("tents", vec![]),
+        ("ents", vec![33]),
+    ] {
+        assert_eq!(offsets(&of(&[word]).unwrap(), haystack), expected, "{word}");
+    }
     assert!(of(&["hop", "é"]).is_none() && of(&["hop", ""]).is_none() && of(&["x"; 9]).is_none());
 }
 
