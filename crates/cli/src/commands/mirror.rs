@@ -70,8 +70,8 @@ impl MirrorCommand {
             }
             _ => error.into(),
         })?;
-        // Closing waits for the last flush: an error of it must not be lost.
-        notes.space().clone().close()?;
+        // A shell goes on with the space. No error of a write is lost: it is flushed.
+        notes.space().flush()?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
         if context.options.json {
             return context.out.json(&report).map(|()| exit);
