@@ -29,13 +29,14 @@ fn writes_of_others_are_followed_until_an_interrupt() {
 #[test]
 fn an_interrupt_ends_a_shell_that_has_imported() {
     let mut desk = Desk::new();
-    desk.run("leafbase new space.leafbase && mkdir notes && echo tide > notes/Shore.md");
-    let mut shell = desk.shell("exec leafbase shell");
+    desk.run("leafbase new space.leafbase && mkdir coast && echo tide > coast/Shore.md");
+    let mut shell = desk.shell("exec leafbase shell 2>&1");
     let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
+    let lines = BufReader::new(shell.stdout.take().unwrap()).lines();
     let mut input = shell.stdin.take().unwrap();
-    input.write_all(b"import notes\ncat Shore\n").unwrap();
-    assert!(lines.any(|line| line.unwrap() == "tide"));
+    input.write_all(b"import coast\ncat Shore\n").unwrap();
+    let shown: Vec<_> = lines.take(2).map(Result::unwrap).collect();
+    assert_eq!(shown[1], "tide", "{shown:?}");
     Command::new("kill").args(["-s", "INT", &shell.id().to_string()]).status().unwrap();
     assert_eq!(shell.wait().unwrap().code(), Some(130));
 }
