@@ -84,9 +84,9 @@ impl Session {
         let Self { client, link, statements } = self;
         if statements.is_none() {
             let texts = TEXTS.iter().map(|text| client.prepare(text));
-            // What a database refuses of them costs time alone.
-            let settings = async { Ok(drop(client.batch_execute(SETTINGS).await)) };
-            let ((), prepared) = link.wait(try_join(settings, try_join_all(texts)))?;
+            let settings = async { Ok(client.batch_execute(SETTINGS).await) };
+            // What a database refuses of the settings costs time alone.
+            let (_refused, prepared) = link.wait(try_join(settings, try_join_all(texts)))?;
             *statements = Some(Statements::of(prepared).map_err(LinkError::Internal)?);
         }
         Ok(())
