@@ -109,7 +109,7 @@ fn smallest(runner: &mut TestRunner, test: impl Fn(&[u32])) -> Result<(), TestEr
 pub type Counts = BTreeMap<String, [usize; 2]>;
 
 /// Tells of each kind, and checks that requests were mostly done, and refused now and then: chance
-/// may leave no refusal of kinds that were asked for less often than [`ASKED_OFTEN`] times.
+/// may leave no refusal of kinds that were asked for less often than `ASKED_OFTEN` times.
 pub fn check_counts(counts: &Counts) {
     for (name, [refused, done]) in counts {
         println!("{name}: {done} done, {refused} refused");
