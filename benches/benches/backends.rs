@@ -92,10 +92,11 @@ fn main() {
     let (rounds, documents, large, calls) =
         if is_measured { (7, 300, 10_000, CALLS) } else { (1, 60, 1_000, 5) };
     let rounds = setting("BACKENDS_ROUNDS", rounds);
+    let databases = [server.new_database(), server.new_database()];
     let mut make = Generator::new(7);
     let space = Space::new(&mut make, setting("BACKENDS_DOCUMENTS", documents), large);
     let mut bench = Bench {
-        contenders: contenders(root.path(), &server),
+        contenders: contenders(root.path(), &server, &databases),
         space,
         make,
         report: Comparison::of(NAMES, (POSTGRES, TABLES), bar),
@@ -105,7 +106,7 @@ fn main() {
     };
     bench.apply(&[Edit::Import(bench.space.all())]);
     bench.agree();
-    for database in ["postgres", "another_0", "another_1"] {
+    for database in databases.iter().map(String::as_str).chain(["postgres"]) {
         server.psql(database, "VACUUM ANALYZE");
     }
     for round in 0..rounds {
@@ -129,15 +130,15 @@ fn main() {
     }
 }
 
-fn contenders(root: &Path, server: &Server) -> Vec<Contender> {
+/// The tables are in `databases` of their own.
+fn contenders(root: &Path, server: &Server, databases: &[String; 2]) -> Vec<Contender> {
     let alone = |peer| Contender { peer, trips: None };
     let [shared, sqlite] = ["shared", "sqlite"].map(|name| root.join(name));
     std::fs::create_dir(&sqlite).expect("a directory");
     let database = Arc::new(server.database());
     let store = Arc::new(database.create_store("bench").expect("a store"));
-    let by_hand = |sending| {
-        let parameters = server.parameters_of(&server.new_database());
-        let (peer, trips) = tables::create(&parameters, sending);
+    let by_hand = |database, sending| {
+        let (peer, trips) = tables::create(&server.parameters_of(database), sending);
         Contender { peer, trips: Some(Box::new(move || trips.get())) }
     };
     vec![
@@ -149,8 +150,8 @@ fn contenders(root: &Path, server: &Server) -> Vec<Contender> {
             peer: leaf::over(Mode::Durable, |builder| builder.over(store, true)),
             trips: Some(Box::new(move || database.round_trips())),
         },
-        by_hand(Sending::Together),
-        by_hand(Sending::OneByOne),
+        by_hand(&databases[0], Sending::Together),
+        by_hand(&databases[1], Sending::OneByOne),
     ]
 }
 
