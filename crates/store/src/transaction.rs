@@ -83,6 +83,15 @@ impl fmt::Debug for SpaceTransaction<'_> {
     }
 }
 
+/// Why staged rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flush {
+    /// What is read next follows the edits so far.
+    BeforeRead,
+    /// The transaction ends.
+    Last,
+}
+
 impl<'a> SpaceTransaction<'a> {
     /// A transaction whose change will follow the last one in the log.
     pub(crate) fn new(
@@ -142,7 +151,7 @@ impl<'a> SpaceTransaction<'a> {
     /// # Errors
     /// Errors of the store; [`leafbase_model::ErrorKind::Conflict`] after an edit failed.
     pub fn reader(&mut self) -> Result<SpaceReader<'_>> {
-        self.flush()?;
+        self.flush(Flush::BeforeRead)?;
         Ok(SpaceReader {
             read: &*self.rows,
             extractor: self.extractor,
@@ -239,17 +248,16 @@ impl<'a> SpaceTransaction<'a> {
     }
 
     /// Writes staged rows, keyspace by keyspace in ascending order.
-    fn flush(&mut self) -> Result<()> {
+    fn flush(&mut self, kind: Flush) -> Result<()> {
         if self.failed {
             return Err(conflict("an edit of this transaction failed, so it cannot continue"));
         }
         invariant!(self.cross_move.is_none(), "a move to another document is finished first");
         // Runs first: merging them stages locations.
-        self.runs.flush(self.rows, &mut self.locations)?;
-        // Cached runs are as they were before this flush.
-        self.cache.evict_runs();
-        self.locations.flush(self.rows, &mut self.cache)?;
-        self.documents.flush(self.rows, &mut self.cache)?;
+        let mut cache = (kind == Flush::BeforeRead).then_some(&mut self.cache);
+        self.runs.flush(self.rows, &mut self.locations, cache.as_deref_mut())?;
+        self.locations.flush(self.rows, cache.as_deref_mut())?;
+        self.documents.flush(self.rows, cache)?;
         let mut edges = WriteBatch::default();
         for (key, exists) in std::mem::take(&mut self.edges) {
             if exists {
@@ -267,7 +275,7 @@ impl<'a> SpaceTransaction<'a> {
 
     /// Writes all staged rows and the change record. `None` if no edit was applied.
     pub(crate) fn finish(mut self, ids: &dyn IdSource) -> Result<Option<Change>> {
-        self.flush()?;
+        self.flush(Flush::Last)?;
         if self.log.is_empty() {
             return Ok(None);
         }
@@ -299,7 +307,7 @@ impl<'a> SpaceTransaction<'a> {
 
     /// Writes all staged rows and no change record: for a copy that gets the log of its source.
     pub(crate) fn finish_without_change(mut self) -> Result<()> {
-        self.flush()
+        self.flush(Flush::Last)
     }
 
     /// Stages the index rows of a block whose data changes from `before` to `after`: its edges,

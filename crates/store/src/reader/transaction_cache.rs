@@ -1,7 +1,7 @@
 //! Cache of what a transaction read: its edits are decided by the same few blocks and their
 //! neighbours.
 //!
-//! It holds stored rows only. The transaction evicts each row that it writes.
+//! It holds stored rows only. The transaction evicts or replaces each row that it writes.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -158,12 +158,16 @@ impl TransactionCache {
         Ok(stored)
     }
 
-    /// Evicts the record of `document`, whose row is written.
-    pub(crate) fn evict_document(&mut self, document: DocumentId) {
-        self.documents.get_mut().remove(&document);
+    /// Caches the record of `document` as its row is written; `None` if that is deleted.
+    pub(crate) fn set_document(&mut self, document: DocumentId, stored: Option<&StoredDocument>) {
+        let documents = self.documents.get_mut();
+        match stored {
+            Some(stored) => drop(documents.insert(document, stored.clone())),
+            None => drop(documents.remove(&document)),
+        }
     }
 
-    /// Evicts all runs: rows of runs may have been written.
+    /// Evicts all runs, which are about to be written.
     pub(crate) fn evict_runs(&mut self) {
         self.runs.get_mut().clear();
         self.childless.set(None);

@@ -5,7 +5,7 @@
 
 use leafbase_model::{Change, ChangePosition, Error, ErrorKind, Result};
 
-use super::SpaceTransaction;
+use super::{Flush, SpaceTransaction};
 use crate::change_parts::put_change;
 use crate::change_row::ChangeRow;
 use crate::edges::Extractor;
@@ -46,7 +46,7 @@ impl<'a> SpaceTransaction<'a> {
             // A merged row stands for as many writes there: revisions here count them as well.
             self.documents.skip_revisions(*document, change.sequence - change.first_sequence);
         }
-        self.flush()?;
+        self.flush(Flush::Last)?;
         // The row names the documents and the change of each before it: here they are the same, or
         // the spaces have diverged.
         if self.documents.touched() != row.documents()? {

@@ -201,7 +201,7 @@ impl StagedDocuments {
     pub(crate) fn flush(
         &mut self,
         rows: &mut dyn Transaction,
-        cache: &mut TransactionCache,
+        mut cache: Option<&mut TransactionCache>,
     ) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
         let mut batch = WriteBatch::with_capacity(7 * self.dirty.len(), 64);
@@ -214,8 +214,9 @@ impl StagedDocuments {
                 continue;
             }
             staged.count(&mut counts);
-            // The cache holds stored rows only.
-            cache.evict_document(id);
+            if let Some(cache) = &mut cache {
+                cache.set_document(id, staged.now.as_ref());
+            }
             let key = keyspaces::document(id);
             match &staged.now {
                 Some(document) => {

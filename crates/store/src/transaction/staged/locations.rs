@@ -160,7 +160,7 @@ impl StagedLocations {
     pub(crate) fn flush(
         &mut self,
         rows: &mut dyn Transaction,
-        cache: &mut TransactionCache,
+        mut cache: Option<&mut TransactionCache>,
     ) -> Result<()> {
         // Sorts positions: a location is several times as large.
         let mut blocks: Vec<(BlockId, usize)> =
@@ -173,7 +173,9 @@ impl StagedLocations {
             let Some((_, location)) = self.staged.get(at) else {
                 invariant!("positions of staged locations are within them")
             };
-            cache.evict_location(block);
+            if let Some(cache) = &mut cache {
+                cache.evict_location(block);
+            }
             let key = keyspaces::block_location(block);
             match location {
                 Some(location) => {

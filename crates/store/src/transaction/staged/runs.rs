@@ -3,6 +3,7 @@
 //! A run is a leaf of siblings. Blocks move only to runs with a higher order key of the same
 //! parent, so the hint of a location never points beyond its block.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -57,17 +58,14 @@ fn order_of(key: &[u8]) -> &[u8] {
     order.unwrap_or(&[])
 }
 
-/// A run as the transaction leaves it. An empty one is to be deleted, or is deleted already.
-#[derive(Debug)]
-struct StagedRun {
-    run: RunBuffer,
-    dirty: bool,
-}
-
 /// The runs that a transaction read or changed, by key.
 #[derive(Debug, Default)]
 pub(crate) struct StagedRuns {
-    staged: BTreeMap<Vec<u8>, StagedRun>,
+    /// As the transaction leaves them: an empty one is to be deleted.
+    staged: BTreeMap<Vec<u8>, RunBuffer>,
+    /// Runs that changed since the last flush, which takes time by them alone: a transaction may
+    /// have staged many others before.
+    dirty: BTreeSet<Vec<u8>>,
     /// Runs that became underfull: each is merged with a neighbour at the next flush.
     underfull: BTreeSet<Vec<u8>>,
     /// Runs with a long order key, whose parents are due for rebalancing.
@@ -87,40 +85,44 @@ impl StagedRuns {
             let Some(run) = get(source, key, |value| RunBuffer::read(key, value))? else {
                 return Ok(None);
             };
-            self.staged.insert(key.to_owned(), StagedRun { run, dirty: false });
+            self.staged.insert(key.to_owned(), run);
         }
-        Ok(self.staged.get(key).map(|staged| &staged.run).filter(|run| !run.is_empty()))
+        Ok(self.staged.get(key).filter(|run| !run.is_empty()))
     }
 
     /// Adds a run that was read and verified before. One that is staged is newer.
     pub(crate) fn add_loaded(&mut self, key: Vec<u8>, value: &[u8]) -> Result<()> {
-        let run = RunBuffer::of(RunView::verified(value)?);
-        self.staged.entry(key).or_insert_with(|| StagedRun { run, dirty: false });
+        if let Entry::Vacant(entry) = self.staged.entry(key) {
+            entry.insert(RunBuffer::of(RunView::verified(value)?));
+        }
         Ok(())
     }
 
     /// The run under `key`, which is staged.
     pub(crate) fn run(&self, key: &[u8]) -> Result<&RunBuffer> {
-        let Some(staged) = self.staged.get(key) else {
+        let Some(run) = self.staged.get(key) else {
             invariant!("a run is staged before it is used")
         };
-        Ok(&staged.run)
+        Ok(run)
     }
 
     fn change(&mut self, key: &[u8]) -> Result<&mut RunBuffer> {
-        let Some(staged) = self.staged.get_mut(key) else {
+        let Some(run) = self.staged.get_mut(key) else {
             invariant!("a run is staged before it is changed")
         };
-        staged.dirty = true;
-        Ok(&mut staged.run)
+        if !self.dirty.contains(key) {
+            self.dirty.insert(key.to_owned());
+        }
+        Ok(run)
     }
 
     fn stage(&mut self, key: Vec<u8>, run: RunBuffer) {
         if order_of(&key).len() > LONG_ORDER_BYTES {
             self.long.insert(key.clone());
         }
+        self.dirty.insert(key.clone());
         // Replaces a run of this key that was emptied before.
-        self.staged.insert(key, StagedRun { run, dirty: true });
+        self.staged.insert(key, run);
     }
 
     /// Loads the first run of `range`, staged or stored, or the last one if it is reversed.
@@ -130,7 +132,7 @@ impl StagedRuns {
             stored = Some((key.to_owned(), RunBuffer::read(key, value)));
         })?;
         if let Some((key, run)) = stored.filter(|(key, _)| nearest.as_ref() == Some(key)) {
-            self.staged.insert(key, StagedRun { run: run?, dirty: false });
+            self.staged.insert(key, run?);
         }
         Ok(nearest)
     }
@@ -149,7 +151,7 @@ impl StagedRuns {
         let mut stored: Option<Vec<u8>> = None;
         source.scan(range, &mut |key, value| {
             match self.staged.get(key) {
-                Some(staged) if staged.run.is_empty() => return Ok(ControlFlow::Continue(())),
+                Some(run) if run.is_empty() => return Ok(ControlFlow::Continue(())),
                 Some(_) => {}
                 None => visit(key, value),
             }
@@ -157,8 +159,7 @@ impl StagedRuns {
             Ok(ControlFlow::Break(()))
         })?;
         let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
-        let mut staged =
-            self.staged.range::<[u8], _>(bounds).filter(|(_, staged)| !staged.run.is_empty());
+        let mut staged = self.staged.range::<[u8], _>(bounds).filter(|(_, run)| !run.is_empty());
         let staged = if range.reverse { staged.next_back() } else { staged.next() }
             .map(|(key, _)| key.clone());
         Ok(match (stored, staged) {
@@ -412,6 +413,7 @@ impl StagedRuns {
         run.seal_into(key, &mut value)?;
         rows.put(key, &value)?;
         self.staged.remove(key);
+        self.dirty.remove(key);
         // A run may have become underfull under this key and moved away since: only staged runs are
         // merged.
         self.underfull.remove(key);
@@ -430,7 +432,7 @@ impl StagedRuns {
         trees::runs_of(source, document, parents, &mut |_, key, value| {
             if !self.staged.contains_key(key) {
                 let run = RunBuffer::read(key, value)?;
-                self.staged.insert(key.to_owned(), StagedRun { run, dirty: false });
+                self.staged.insert(key.to_owned(), run);
             }
             Ok(())
         })?;
@@ -442,8 +444,8 @@ impl StagedRuns {
                 .range::<[u8], _>((Bound::Included(&start[..]), Bound::Unbounded))
                 .peekable();
             left = others;
-            while let Some((key, staged)) = staged.next_if(|(key, _)| key.starts_with(&start)) {
-                if !staged.run.is_empty() {
+            while let Some((key, run)) = staged.next_if(|(key, _)| key.starts_with(&start)) {
+                if !run.is_empty() {
                     keys.push(key.clone());
                 }
             }

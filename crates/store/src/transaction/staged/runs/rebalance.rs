@@ -5,11 +5,14 @@ use leafbase_model::{Result, invariant};
 use super::{LONG_ORDER_BYTES, Siblings, StagedRuns, order_keys, order_of};
 use crate::kv::{Read, Transaction, WriteBatch};
 use crate::order_key;
+use crate::reader::transaction_cache::TransactionCache;
 use crate::run;
 use crate::transaction::staged::locations::StagedLocations;
 
 /// Merged runs stay below this, so that the next insertions do not split them again.
 const MAX_MERGED_BYTES: usize = run::MAX_BYTES * 3 / 4;
+/// Dirty runs that stay in the cache when they are written.
+const MAX_CACHED_RUNS: usize = 4;
 
 impl StagedRuns {
     /// Merges an underfull run with its right neighbour, or with its left one. Blocks move to the
@@ -80,34 +83,40 @@ impl StagedRuns {
         Ok(())
     }
 
-    /// Merges underfull runs and writes dirty ones.
+    /// Merges underfull runs and writes dirty ones. A few of them replace those in the cache, if
+    /// there is one: the next edit of a batch is mostly near the last one.
     pub(crate) fn flush(
         &mut self,
         rows: &mut dyn Transaction,
         locations: &mut StagedLocations,
+        cache: Option<&mut TransactionCache>,
     ) -> Result<()> {
         for key in std::mem::take(&mut self.underfull) {
             self.merge_underfull(&*rows, locations, &key)?;
         }
-        let mut batch = WriteBatch::with_capacity(self.staged.len(), run::MAX_BYTES);
-        for (key, staged) in &mut self.staged {
-            if !std::mem::take(&mut staged.dirty) {
-                continue;
-            }
-            if staged.run.is_empty() {
-                batch.delete(key);
+        let dirty = std::mem::take(&mut self.dirty);
+        let are_few = dirty.len() <= MAX_CACHED_RUNS;
+        let mut batch = WriteBatch::with_capacity(dirty.len(), run::MAX_BYTES);
+        for key in dirty {
+            let run = self.run(&key)?;
+            if run.is_empty() {
+                batch.delete(&key);
+                self.staged.remove(&key);
             } else {
-                invariant!(!staged.run.is_overfull(), "a run is split before it is written");
+                invariant!(!run.is_overfull(), "a run is split before it is written");
                 let mut sealed = Ok(());
-                batch.put(key, |out| sealed = staged.run.append_sealed(key, out));
+                batch.put(&key, |out| sealed = run.append_sealed(&key, out));
                 sealed?;
             }
             if batch.is_full() {
                 batch.write_to(rows)?;
             }
         }
-        batch.write_to(rows)?;
-        self.staged.retain(|_, staged| !staged.run.is_empty());
-        Ok(())
+        if let Some(cache) = cache {
+            cache.evict_runs();
+            let written = batch.iter().filter_map(|(key, value)| Some((key, value?)));
+            written.filter(|_| are_few).for_each(|(key, value)| cache.add_run(key, value));
+        }
+        batch.write_to(rows)
     }
 }
