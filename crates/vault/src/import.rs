@@ -319,7 +319,7 @@ impl<'a> Importer<'a> {
             };
             self.pending.push((*block, index, link));
         }
-        self.references.add(index, &blocks, references, named);
+        self.references.add(index, &blocks, references, named)?;
         self.batch.blocks += blocks.len();
         // Attachments are created by the first batch whose documents show them.
         let shown = self.attachments.shown(&edits);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use leafbase::bulk::{self, DocumentFactory, LinkLayout};
+use leafbase::bulk::{self, DocumentFactory, LinkLayout, invariant};
 use leafbase::markdown;
 use leafbase::{
     BlockData, BlockDraft, BlockId, Connection, DocumentId, Edit, Limits, Result, SearchBlocks,
@@ -126,17 +126,18 @@ impl BlockReferences {
         blocks: &[BlockId],
         references: Vec<BlockReference>,
         named: Vec<(String, usize)>,
-    ) {
-        let block = |index: usize| blocks.get(index).copied();
+    ) -> Result<()> {
+        let block = |index: usize| match blocks.get(index) {
+            Some(block) => Ok(*block),
+            None => invariant!("a reference or an ID is in block {index} of its file"),
+        };
         for (id, index) in named {
-            if let Some(block) = block(index) {
-                self.named.entry(id).or_insert(block);
-            }
+            self.named.entry(id).or_insert(block(index)?);
         }
-        let pending = references
-            .into_iter()
-            .filter_map(|reference| Some((block(reference.block)?, file, reference)));
-        self.pending.extend(pending);
+        for reference in references {
+            self.pending.push((block(reference.block)?, file, reference));
+        }
+        Ok(())
     }
 
     /// The new files with references.
