@@ -2,7 +2,7 @@
 #![no_main]
 
 use leafbase_markdown::{
-    EmptyFirstItem, ParseOptions, PlainText, block_form, front_properties, hash_tags,
+    EmptyFirstItem, ParseOptions, PlainText, block_form, check_highlights, front_properties, hash_tags,
     inline_of_plain, links, parse, plain_text, read_block_form, rewrite_links,
 };
 use leafbase_model::{BlockData, BlockDraft, Limits};
@@ -29,7 +29,9 @@ fuzz_target!(|text: &str| {
     hash_tags(text, &mut |tag| assert!(!tag.is_empty() && tag.len() <= Limits::TAG_BYTES));
     front_properties(text);
     let exact = BlockData::text(text);
-    if let Ok(form) = read_block_form(&block_form(&exact), &Limits::default()) {
+    // No space has another text.
+    if check_highlights(text).is_ok()
+        && let Ok(form) = read_block_form(&block_form(&exact), &Limits::default()) {
         assert_eq!((form.inline.as_str(), form.further.len()), (text, 0), "a block form is exact");
     }
     if !text.contains('\0') {

@@ -250,7 +250,8 @@ pub(crate) fn highlight(rest: &str) -> Option<(usize, bool)> {
     highlight_behind(rest.strip_prefix('<')?)
 }
 
-/// The highlight whose `<` is before `behind`, as [`highlight`].
+/// The highlight whose `<` is before `behind`, as [`highlight`]. A tag with a reference in it is
+/// none: it may be a line break in its written form, and a tag over two lines is none either.
 pub(crate) fn highlight_behind(behind: &str) -> Option<(usize, bool)> {
     let after = behind.strip_prefix("highlight")?;
     let inner = match after.as_bytes().first()? {
@@ -258,7 +259,8 @@ pub(crate) fn highlight_behind(behind: &str) -> Option<(usize, bool)> {
         b' ' | b'\t' => tag_end(after)?,
         _ => return None,
     };
-    let color = attribute(after.get(..inner)?, "color");
+    let attributes = after.get(..inner).filter(|inner| !inner.contains('&'))?;
+    let color = attribute(attributes, "color");
     Some((1 + behind.len() - after.len() + inner + 1, color.is_none_or(is_highlight_color)))
 }
 

@@ -64,3 +64,15 @@ fn dashes_behind_any_bullet_are_stable() {
         assert_eq!(holds(REAL, text), Ok(()), "{text:?}");
     }
 }
+
+#[test]
+fn a_highlight_broken_over_lines_is_none() {
+    for text in [
+        "<?\n<highlight color= red\n\n**b>",
+        "<!--\n<highlight color=puce\n\n> a -->",
+        "<pre>\n<highlight color=x\n\n\n>b\n</pre>",
+        "<highlight color=puce&#10;>b</highlight>",
+    ] {
+        assert_eq!(holds(REAL, text), Ok(()), "{text:?}");
+    }
+}
