@@ -21,7 +21,7 @@ pub struct HotPath {
     pub ready: fn(usize) -> Run,
 }
 
-pub const PATHS: [HotPath; 24] = [
+pub const PATHS: [HotPath; 26] = [
     HotPath { name: "fetch of 100 blocks", runs: 20, ready: fetch },
     HotPath { name: "fetch of 100 blocks, scoped, with links", runs: 20, ready: scoped_fetch },
     HotPath { name: "block by ID", runs: 200, ready: block },
@@ -31,6 +31,8 @@ pub const PATHS: [HotPath; 24] = [
     HotPath { name: "insert of 100", runs: 10, ready: insert_many },
     HotPath { name: "update", runs: 100, ready: update },
     HotPath { name: "update, durable", runs: 50, ready: durable_update },
+    HotPath { name: "batch of 100 updates in 100 documents", runs: 5, ready: batch_of_updates },
+    HotPath { name: "batch of 100 insertions in 100 documents", runs: 5, ready: batch_of_inserts },
     HotPath { name: "move of 50", runs: 10, ready: move_many },
     HotPath { name: "delete of 50", runs: 10, ready: delete_many },
     HotPath { name: "first 50 active tasks", runs: 20, ready: tasks },
@@ -196,6 +198,41 @@ fn updates(mut small: Small, runs: usize) -> Run {
     let requests = (0..runs).map(request).collect();
     each(small, requests, |small, request| {
         drop(black_box(small.connection.update_blocks(request).expect("an update")))
+    })
+}
+
+/// One block of each of a hundred documents, another one in each run.
+fn batch_of_updates(runs: usize) -> Run {
+    let mut small = Small::of(100);
+    let request = |at: usize| -> Vec<UpdateBlocks> {
+        let Small { blocks, make, .. } = &mut small;
+        let patch = |blocks: &Vec<BlockId>| BlockPatch::markdown(blocks[at * 7], make.text());
+        blocks.iter().map(patch).map(|patch| UpdateBlocks::new(vec![patch])).collect()
+    };
+    let requests = (0..runs).map(request).collect();
+    each(small, requests, |small, requests: Vec<UpdateBlocks>| {
+        let updated = small.connection.batch(|batch| {
+            requests.iter().try_for_each(|request| batch.update_blocks(request.clone()).map(drop))
+        });
+        updated.expect("updates");
+    })
+}
+
+/// One block in the middle of each of a hundred documents.
+fn batch_of_inserts(runs: usize) -> Run {
+    let mut small = Small::of(100);
+    let request = |at: usize| -> Vec<InsertBlocks> {
+        let Small { blocks, make, .. } = &mut small;
+        let middle = |blocks: &Vec<BlockId>| Position::after(blocks[at * 7]);
+        let drafts = blocks.iter().map(|blocks| (make.drafts(1), middle(blocks)));
+        drafts.map(|(drafts, middle)| InsertBlocks::blocks(drafts, middle)).collect()
+    };
+    let requests = (0..runs).map(request).collect();
+    each(small, requests, |small, requests: Vec<InsertBlocks>| {
+        let inserted = small.connection.batch(|batch| {
+            requests.iter().try_for_each(|request| batch.insert_blocks(request.clone()).map(drop))
+        });
+        inserted.expect("insertions");
     })
 }
 
