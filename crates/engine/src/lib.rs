@@ -168,8 +168,8 @@ pub mod json {
 /// ([`SpaceBuilder::over`]).
 pub mod kv {
     pub use leafbase_store::kv::{
-        CommitSignal, Durability, KeyRange, MemoryStore, Read, ReadHint, Snapshot, Store,
-        Transaction, Visit, VisitMany, WriteOptions,
+        CommitSignal, Durability, IndexHint, KeyRange, MemoryStore, Read, ReadHint, Snapshot,
+        Store, Transaction, Visit, VisitMany, WriteOptions,
     };
 }
 

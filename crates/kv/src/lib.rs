@@ -34,8 +34,8 @@ pub use redb_store::raw_page_reader::{LostPage, RawPageReader};
 pub use redb_store::shared_store::SharedRedbStore;
 pub use redb_store::store::{RedbStore, VerifyContent};
 pub use store::{
-    Durability, KeyRange, Read, ReadHint, Snapshot, Store, Transaction, Visit, VisitMany,
-    WriteOptions,
+    Durability, IndexHint, KeyRange, Read, ReadHint, Snapshot, Store, Transaction, Visit,
+    VisitMany, WriteOptions,
 };
 pub use store_files::StoreFiles;
 pub use write_batch::WriteBatch;

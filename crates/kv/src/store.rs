@@ -58,11 +58,29 @@ pub type VisitMany<'f> = &'f mut dyn FnMut(usize, Option<&[u8]>) -> Result<()>;
 
 /// A read that a caller is about to make: see [`Read::prefetch`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum ReadHint<'a> {
     /// A lookup of a key.
     Key(&'a [u8]),
     /// A scan, of which about this number of entries is needed.
     Range(KeyRange<'a>, usize),
+    /// A scan of an index, and a lookup of the record that each of its entries names.
+    Index(IndexHint<'a>),
+}
+
+/// A scan of an index whose keys end with the ID of a record, and the lookups of these records: see
+/// [`ReadHint::Index`].
+#[derive(Clone, Copy, Debug)]
+pub struct IndexHint<'a> {
+    /// The range of the index.
+    pub range: KeyRange<'a>,
+    /// About how many of its entries are needed.
+    pub entries: usize,
+    /// The key of a record is this prefix ..
+    pub record_prefix: &'a [u8],
+    /// .. followed by this number of bytes from the end of a key of the index. A shorter key names
+    /// no record.
+    pub id_bytes: usize,
 }
 
 /// Reads of one consistent state. A callback may read again, but not write.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use leafbase_kv::{
-    Durability, KeyRange, MemoryStore, OpenOptions, Read, Snapshot, Store, Transaction, Visit,
-    WriteOptions,
+    Durability, KeyRange, MemoryStore, OpenOptions, Read, ReadHint, Snapshot, Store, Transaction,
+    Visit, WriteOptions,
 };
 use leafbase_kv::{directory, testkit};
 use leafbase_model::{Error, Result};
@@ -135,7 +135,8 @@ impl Store for WrongHandle {
             WrongHandles::FollowsLaterWrites => {
                 let store = Arc::clone(&self.store);
                 let (inner, wrong) = (store.snapshot()?, Wrong::SnapshotSeesLaterWrites);
-                return Ok(Box::new(WrongSnapshot { inner, store, wrong }));
+                let hinted = Mutex::default();
+                return Ok(Box::new(WrongSnapshot { inner, store, wrong, hinted }));
             }
             WrongHandles::NumbersNothing => (self.store.snapshot()?, Some(1)),
             WrongHandles::NumbersBackwards => {
@@ -266,6 +267,10 @@ enum Wrong {
     DropsEmptyValues,
     SwallowsErrorsOfVisits,
     DoesNotReadItsOwnWrites,
+    /// A scan ends after the entries of a hint.
+    TakesAHintForAll,
+    /// The records that a hint asks for do not exist.
+    LosesHintedRecords,
 }
 
 #[derive(Debug)]
@@ -280,6 +285,14 @@ struct WrongSnapshot {
     inner: Box<dyn Snapshot>,
     store: Arc<MemoryStore>,
     wrong: Wrong,
+    hinted: Mutex<Hinted>,
+}
+
+/// What hints said.
+#[derive(Default)]
+struct Hinted {
+    entries: Option<usize>,
+    record_prefix: Option<Vec<u8>>,
 }
 
 struct WrongTransaction<'a> {
@@ -327,6 +340,10 @@ impl Read for WrongSnapshot {
         if self.wrong == Wrong::SnapshotSeesLaterWrites {
             return self.store.snapshot()?.get(key, visit);
         }
+        let lost = self.hinted.lock().unwrap().record_prefix.clone();
+        if self.wrong == Wrong::LosesHintedRecords && lost.is_some_and(|it| key.starts_with(&it)) {
+            return Ok(false);
+        }
         wrong_get(&*self.inner, self.wrong, key, visit)
     }
 
@@ -334,7 +351,25 @@ impl Read for WrongSnapshot {
         if self.wrong == Wrong::SnapshotSeesLaterWrites {
             return self.store.snapshot()?.scan(range, visit);
         }
-        wrong_scan(&*self.inner, self.wrong, range, visit)
+        let mut left = self.hinted.lock().unwrap().entries.unwrap_or(usize::MAX);
+        wrong_scan(&*self.inner, self.wrong, range, &mut |key, value| {
+            let flow = visit(key, value)?;
+            left = left.saturating_sub(1);
+            let ends = self.wrong == Wrong::TakesAHintForAll && left == 0;
+            Ok(if ends { ControlFlow::Break(()) } else { flow })
+        })
+    }
+
+    fn prefetch(&self, hints: &[ReadHint<'_>]) -> Result<()> {
+        let mut hinted = self.hinted.lock().unwrap();
+        for hint in hints {
+            match hint {
+                ReadHint::Range(_, entries) => hinted.entries = Some(*entries),
+                ReadHint::Index(index) => hinted.record_prefix = Some(index.record_prefix.to_vec()),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -378,7 +413,8 @@ impl Store for WrongStore {
         } else {
             self.inner.snapshot()?
         };
-        Ok(Box::new(WrongSnapshot { inner, store: Arc::clone(&self.inner), wrong: self.wrong }))
+        let (store, hinted) = (Arc::clone(&self.inner), Mutex::default());
+        Ok(Box::new(WrongSnapshot { inner, store, wrong: self.wrong, hinted }))
     }
 
     fn write(
@@ -457,6 +493,8 @@ fn wrong_stores_do_not_conform() {
         Wrong::DropsEmptyValues,
         Wrong::SwallowsErrorsOfVisits,
         Wrong::DoesNotReadItsOwnWrites,
+        Wrong::TakesAHintForAll,
+        Wrong::LosesHintedRecords,
     ];
     let passed: Vec<_> = wrongs
         .into_iter()

@@ -51,6 +51,7 @@
 //! crate depends on no implementation of TLS.
 
 mod database;
+mod entry_request;
 mod failure;
 mod key_span;
 mod known_entry;

@@ -90,13 +90,17 @@ impl ReadCache {
     }
 
     /// Adds all entries of `span`.
-    pub(crate) fn add_span(&mut self, span: KeySpan, entries: &[SharedEntry]) {
+    pub(crate) fn add_span(
+        &mut self,
+        span: KeySpan,
+        entries: impl IntoIterator<Item = SharedEntry>,
+    ) {
         if span.is_empty() {
             return;
         }
         self.make_room();
         for (key, value) in entries {
-            self.insert(key.clone(), Some(Arc::clone(value)));
+            self.insert(key, Some(value));
         }
         self.join(span);
     }
@@ -192,7 +196,7 @@ mod tests {
             let mut cache = ReadCache::default();
             for _ in 0..8 {
                 let (span, key) = (numbers.span(), numbers.key());
-                cache.add_span(span.clone(), &within(&truth, &span));
+                cache.add_span(span.clone(), within(&truth, &span));
                 cache.add(key.clone(), truth.get(&key).cloned());
                 for _ in 0..20 {
                     let key = numbers.key();

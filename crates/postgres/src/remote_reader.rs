@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::future::{try_join, try_join_all};
-use leafbase_kv::{ReadHint, Visit};
+use futures_util::future::try_join;
+use leafbase_kv::{IndexHint, KeyRange, ReadHint, Visit};
 use leafbase_model::{Error, ErrorKind, Result, invariant};
-use tokio_postgres::{Client, Error as DriverError, Row};
+use tokio_postgres::{Client, Error as DriverError};
 
+use crate::entry_request::{EntryRequest, FoundEntries, RecordKeys, read_all};
 use crate::failure::{FailureKind, RequestFailure};
 use crate::key_span::{KeySpan, successor};
 use crate::known_entry::KnownEntry;
@@ -23,13 +24,6 @@ const FIRST_PAGE: usize = 64;
 /// Entries and bytes that a later request asks for, about.
 const MAX_PAGE: usize = 4_096;
 const PAGE_BYTES: usize = 1 << 20;
-
-/// A request for entries.
-#[derive(Debug)]
-pub(crate) enum EntryRequest {
-    Keys(Vec<Vec<u8>>),
-    Span { span: KeySpan, reverse: bool, limit: usize },
-}
 
 /// How a transaction begins.
 #[derive(Clone, Debug)]
@@ -138,39 +132,6 @@ pub(crate) fn space_is_gone() -> Error {
     Error::new(ErrorKind::NotFound, "the space is no longer in the database")
 }
 
-async fn read(
-    client: &Client,
-    statements: &Statements,
-    space: i64,
-    request: &EntryRequest,
-) -> Result<Vec<SharedEntry>, DriverError> {
-    let rows = match request {
-        EntryRequest::Keys(keys) => client.query(&statements.get, &[&space, keys]).await?,
-        EntryRequest::Span { span: KeySpan { lower, upper }, reverse, limit } => {
-            let limit = i64::try_from(*limit).unwrap_or(i64::MAX);
-            match upper {
-                None => {
-                    let scan = if *reverse { &statements.scan_back } else { &statements.scan };
-                    client.query(scan, &[&space, lower, &limit]).await?
-                }
-                Some(upper) => {
-                    let scan = if *reverse {
-                        &statements.scan_back_within
-                    } else {
-                        &statements.scan_within
-                    };
-                    client.query(scan, &[&space, lower, &limit, upper]).await?
-                }
-            }
-        }
-    };
-    rows.iter().map(entry).collect()
-}
-
-fn entry(row: &Row) -> Result<SharedEntry, DriverError> {
-    Ok((row.try_get(0)?, Arc::from(row.try_get::<_, &[u8]>(1)?)))
-}
-
 impl RemoteReader {
     /// Reads of a transaction that the first request begins as `start` says.
     pub(crate) fn new(pool: Arc<SessionPool>, space: i64, start: TransactionStart) -> Self {
@@ -197,7 +158,7 @@ impl RemoteReader {
     }
 
     /// Makes the requests in one round trip.
-    fn request(&self, requests: &[EntryRequest]) -> Result<Vec<Vec<SharedEntry>>> {
+    fn request(&self, requests: &[EntryRequest]) -> Result<Vec<FoundEntries>> {
         let mut connection = self.connection();
         // A snapshot that was not read yet begins again if its connection is lost. A writer runs
         // again as a whole.
@@ -206,9 +167,8 @@ impl RemoteReader {
         loop {
             let space = self.space;
             let answered = connection.send(|client, statements, start| async move {
-                let reads = requests.iter().map(|request| read(client, statements, space, request));
                 let begun = begin(client, statements, space, start);
-                try_join(begun, try_join_all(reads)).await
+                try_join(begun, read_all(client, statements, space, requests)).await
             });
             match answered {
                 Ok((true, rows)) => return Ok(rows),
@@ -252,8 +212,8 @@ impl RemoteReader {
             requests.len()
         );
         let mut cache = self.cache();
-        for (request, entries) in requests.into_iter().zip(answers) {
-            add(&mut cache, request, entries);
+        for (request, found) in requests.into_iter().zip(answers) {
+            add(&mut cache, request, found);
         }
         Ok(())
     }
@@ -265,21 +225,16 @@ impl RemoteReader {
         for hint in hints {
             match hint {
                 ReadHint::Key(key) if cache.get(key).is_none() => keys.push(key.to_vec()),
-                ReadHint::Key(_) => {}
                 ReadHint::Range(range, entries) => {
-                    let (mut span, limit) = (KeySpan::of(*range), (*entries).clamp(1, MAX_PAGE));
-                    if span.is_empty() {
-                        continue;
-                    }
-                    if let Some(cached) = cache.scan(&span, range.reverse) {
-                        match cached.rest {
-                            // The entries before the rest are cached already.
-                            Some(rest) if cached.entries.len() < limit => span = rest,
-                            _ => continue,
-                        }
-                    }
-                    requests.push(EntryRequest::Span { span, reverse: range.reverse, limit });
+                    requests.extend(uncached(&cache, *range, *entries, None));
                 }
+                ReadHint::Index(IndexHint { range, entries, record_prefix, id_bytes }) => {
+                    let prefix = record_prefix.to_vec();
+                    let records = RecordKeys { prefix, id_bytes: *id_bytes };
+                    requests.extend(uncached(&cache, *range, *entries, Some(records)));
+                }
+                // A cached key, or a later kind of hint, without which a read takes a round trip.
+                _ => {}
             }
         }
         if !keys.is_empty() {
@@ -294,7 +249,8 @@ impl RemoteReader {
             return Ok(known.value());
         }
         let mut answers = self.request(&[EntryRequest::Keys(vec![key.to_vec()])])?;
-        let value = answers.pop().and_then(|mut found| found.pop()).map(|(_, value)| value);
+        let found = answers.pop().and_then(|mut found| found.entries.pop());
+        let value = found.map(|(_, value)| value);
         self.cache().add(key.to_vec(), value.clone());
         Ok(value)
     }
@@ -309,7 +265,8 @@ impl RemoteReader {
         let unknown: Vec<Vec<u8>> = unknown.map(|(key, _)| key.to_vec()).collect();
         if !unknown.is_empty() {
             let answers = self.request(&[EntryRequest::Keys(unknown.clone())])?;
-            let values: HashMap<_, _> = answers.into_iter().flatten().collect();
+            let values: HashMap<_, _> =
+                answers.into_iter().flat_map(|found| found.entries).collect();
             let mut cache = self.cache();
             for key in unknown {
                 let value = values.get(&key).cloned();
@@ -355,8 +312,11 @@ impl RemoteReader {
         limit: &mut usize,
     ) -> Result<(Vec<SharedEntry>, Option<KeySpan>)> {
         let asked = *limit;
-        let request = EntryRequest::Span { span: span.clone(), reverse, limit: asked };
-        let Some(entries) = self.request(std::slice::from_ref(&request))?.pop() else {
+        let request =
+            EntryRequest::Span { span: span.clone(), reverse, limit: asked, records: None };
+        let Some(FoundEntries { entries, .. }) =
+            self.request(std::slice::from_ref(&request))?.pop()
+        else {
             invariant!("one request has one reply")
         };
         invariant!(
@@ -367,7 +327,7 @@ impl RemoteReader {
         let (covered, rest) = divide(span, reverse, asked, &entries);
         // Later pages are those of long scans, which are not repeated.
         if asked == FIRST_PAGE {
-            self.cache().add_span(covered, &entries);
+            self.cache().add_span(covered, entries.iter().cloned());
         }
         let bytes: usize = entries.iter().map(|(key, value)| key.len() + value.len()).sum();
         // Above the limit of the first page, by which the cache tells first pages from later ones.
@@ -398,8 +358,30 @@ fn divide(
     (KeySpan { lower, upper: Some(next) }, Some(rest))
 }
 
+/// The request for up to `limit` entries of `range`, if they are not cached.
+fn uncached(
+    cache: &ReadCache,
+    range: KeyRange<'_>,
+    limit: usize,
+    records: Option<RecordKeys>,
+) -> Option<EntryRequest> {
+    let (mut span, reverse, limit) = (KeySpan::of(range), range.reverse, limit.clamp(1, MAX_PAGE));
+    if span.is_empty() {
+        return None;
+    }
+    if let Some(cached) = cache.scan(&span, reverse) {
+        // The entries before the rest are cached already.
+        span = cached.rest.filter(|_| cached.entries.len() < limit)?;
+    }
+    Some(EntryRequest::Span { span, reverse, limit, records })
+}
+
 /// Adds the answer to a request.
-fn add(cache: &mut ReadCache, request: EntryRequest, entries: Vec<SharedEntry>) {
+fn add(
+    cache: &mut ReadCache,
+    request: EntryRequest,
+    FoundEntries { entries, records }: FoundEntries,
+) {
     match request {
         EntryRequest::Keys(keys) => {
             let found: HashMap<_, _> = entries.into_iter().collect();
@@ -408,8 +390,12 @@ fn add(cache: &mut ReadCache, request: EntryRequest, entries: Vec<SharedEntry>) 
                 cache.add(key, value);
             }
         }
-        EntryRequest::Span { span, reverse, limit } => {
-            cache.add_span(divide(span, reverse, limit, &entries).0, &entries);
+        EntryRequest::Span { span, reverse, limit, .. } => {
+            let (covered, _) = divide(span, reverse, limit, &entries);
+            cache.add_span(covered, entries);
+            for (key, value) in records {
+                cache.add(key, Some(value));
+            }
         }
     }
 }

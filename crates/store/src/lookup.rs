@@ -3,7 +3,7 @@
 use leafbase_model::{BlockId, ChangePosition, DocumentId, Result, invariant};
 
 use crate::keyspaces;
-use crate::kv::{Read, Transaction};
+use crate::kv::{KeyRange, Read, ReadHint, Transaction};
 use crate::records;
 use crate::records::document::{self, StoredDocument};
 use crate::records::layout::Value;
@@ -39,6 +39,12 @@ pub(crate) fn stored_location(source: &dyn Read, block: BlockId) -> Result<Optio
 pub(crate) fn stored_document(source: &dyn Read, id: DocumentId) -> Result<Option<StoredDocument>> {
     let key = keyspaces::document(id);
     get(source, &key, |value| records::decode(&key, value, |decoder| document::decode(id, decoder)))
+}
+
+/// Loads the first entry of `range` from a remote store, before a scan that mostly ends with it: a
+/// page of runs takes much longer than one.
+pub(crate) fn load_first(source: &dyn Read, range: KeyRange<'_>) -> Result<()> {
+    if source.is_remote() { source.prefetch(&[ReadHint::Range(range, 1)]) } else { Ok(()) }
 }
 
 /// The totals of the space, which always exist.

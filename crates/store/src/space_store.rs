@@ -196,7 +196,7 @@ impl SpaceStore {
             if let Some(change) = outcome.take().and_then(|outcome| outcome.change) {
                 earlier = change.edits;
             }
-            let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)?
+            let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)
                 .after(std::mem::take(&mut earlier));
             let planned = plan.run(&mut transaction);
             // Edits that the plan did not take are kept for the next run.

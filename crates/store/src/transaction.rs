@@ -57,8 +57,9 @@ pub struct SpaceTransaction<'a> {
     rows: &'a mut dyn Transaction,
     extractor: Extractor,
     stamp: &'a Stamp,
-    /// The totals as they are stored.
+    /// The totals as they are stored, from the first edit on.
     totals: SpaceTotals,
+    has_totals: bool,
     runs: StagedRuns,
     locations: StagedLocations,
     cross_move: Option<CrossDocumentMove>,
@@ -98,10 +99,8 @@ impl<'a> SpaceTransaction<'a> {
         rows: &'a mut dyn Transaction,
         extractor: Extractor,
         stamp: &'a Stamp,
-    ) -> Result<Self> {
-        // Writers run one at a time, so no sequence is used twice.
-        let totals = space_totals(&*rows)?;
-        Ok(Self { totals, ..Self::copying(rows, extractor, stamp, totals.sequence + 1) })
+    ) -> Self {
+        Self { has_totals: false, ..Self::copying(rows, extractor, stamp, 0) }
     }
 
     /// A transaction for a copy that gets the log of its source: the documents that it creates were
@@ -117,6 +116,7 @@ impl<'a> SpaceTransaction<'a> {
             extractor,
             stamp,
             totals: SpaceTotals::default(),
+            has_totals: true,
             runs: StagedRuns::default(),
             locations: StagedLocations::default(),
             cross_move: None,
@@ -183,6 +183,7 @@ impl<'a> SpaceTransaction<'a> {
     }
 
     fn apply_all(&mut self, edits: Vec<Edit>) -> Result<()> {
+        self.load_totals()?;
         for mut edit in edits {
             if !matches!(edit, Edit::Move { .. }) {
                 self.finish_cross_move()?;
@@ -203,6 +204,18 @@ impl<'a> SpaceTransaction<'a> {
         }
         self.finish_cross_move()?;
         self.runs.rebalance(&*self.rows, &mut self.locations)
+    }
+
+    /// Reads the totals, which number the change in progress. Not before its first edit: a remote
+    /// store loads them with what the edit was decided by.
+    fn load_totals(&mut self) -> Result<()> {
+        if !self.has_totals {
+            // Writers run one at a time, so no sequence is used twice.
+            self.totals = space_totals(&*self.rows)?;
+            self.documents.begin_change(self.totals.sequence + 1)?;
+            self.has_totals = true;
+        }
+        Ok(())
     }
 
     /// Applies `edit`. Returns the records of the blocks in it, which the change log shares.

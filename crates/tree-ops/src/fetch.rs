@@ -47,8 +47,9 @@ pub fn fetch<T: ReadTree + ?Sized>(
         locate_metadata(tree, &mut shown)?;
         return Ok(shown);
     }
-    let located = tree.locate(block)?.ok_or_else(missing)?;
+    // Before its location, which a remote store then loads with it.
     let subtrees = tree.subtree_without_items(block, max_depth)?;
+    let located = tree.locate(block)?.ok_or_else(missing)?;
     check_depths(&subtrees)?;
     let cut = |node: &BlockRecord| preview(tree, located.document, node.id, plain);
     let mut blocks = build(subtrees, max_depth, metadata, &cut)?;

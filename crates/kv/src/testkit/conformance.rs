@@ -7,7 +7,7 @@ use super::access::{
 };
 use super::random::random_operations;
 use super::threads;
-use crate::store::{Durability, Read, Store, WriteOptions};
+use crate::store::{Durability, IndexHint, KeyRange, Read, ReadHint, Store, WriteOptions};
 
 /// Runs the whole suite. `make` returns an empty store each time.
 ///
@@ -23,6 +23,7 @@ pub fn conformance(make: &mut dyn FnMut() -> Box<dyn Store>) {
         an_error_rolls_back(&*make(), durability);
         a_transaction_reads_its_own_writes(&*make(), durability);
         visits_may_read(&*make(), durability);
+        hints_change_no_read(&*make(), durability);
         errors_of_visits_are_passed_on(&*make(), durability);
         a_snapshot_stays(&*make(), durability);
         a_panic_rolls_back(&*make(), durability);
@@ -238,6 +239,93 @@ fn visits_may_read(store: &dyn Store, durability: Durability) {
         nested(transaction);
         Ok(())
     });
+}
+
+/// Entries of an index and records: one of each is without the other, and one key is too short to
+/// name a record.
+const INDEXED: [(&[u8], &[u8]); 9] = [
+    (b"h", b"before the index"),
+    (b"i", b"too short"),
+    (b"ia11", b""),
+    (b"ib22", b""),
+    (b"ic33", b"of no record"),
+    (b"j", b"after the index"),
+    (b"r11", b"one"),
+    (b"r22", b"two"),
+    (b"r55", b"of no index"),
+];
+
+fn hints() -> Vec<ReadHint<'static>> {
+    let index = KeyRange::half_open(b"i", b"j");
+    let from = range(Bound::Excluded(b"i"), Bound::Unbounded);
+    let ranges = [index, index.reversed(), from, from.reversed(), KeyRange::half_open(b"j", b"i")];
+    let named = |range, entries| {
+        let hint = |id_bytes| IndexHint { range, entries, record_prefix: b"r", id_bytes };
+        [0, 2, 100].map(|id_bytes| ReadHint::Index(hint(id_bytes)))
+    };
+    let of_range = |range| {
+        let scans = [0, 1, 2, 100].map(|entries| ReadHint::Range(range, entries));
+        scans.into_iter().chain([1, 2, 100].into_iter().flat_map(move |most| named(range, most)))
+    };
+    let keys = [ReadHint::Key(b"r11"), ReadHint::Key(b"r44")];
+    ranges.into_iter().flat_map(of_range).chain(keys).collect()
+}
+
+fn hints_change_no_read(store: &dyn Store, durability: Durability) {
+    put_all(store, durability, &INDEXED);
+    let mut expected: Vec<KeyValue> =
+        INDEXED.iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+    let all: Vec<_> = hints();
+    let each: Vec<&[ReadHint<'_>]> = all.chunks(1).chain([&*all]).collect();
+    for hints in &each {
+        let snapshot = store.snapshot().unwrap();
+        snapshot.prefetch(hints).unwrap();
+        reads_are(&*snapshot, &expected, hints);
+    }
+    // A transaction writes over what it loads: another record, another name, another entry.
+    expected.retain(|(key, _)| key != b"ia11");
+    expected.push((b"id44".to_vec(), Vec::new()));
+    expected.push((b"r44".to_vec(), b"four".to_vec()));
+    expected.sort_unstable();
+    for hints in &each {
+        let refused = store.write(WriteOptions::durability(durability), &mut |transaction| {
+            transaction.put(b"id44", b"")?;
+            transaction.prefetch(hints)?;
+            transaction.put(b"r44", b"four")?;
+            transaction.delete(b"ia11")?;
+            reads_are(transaction, &expected, hints);
+            Err(closure_error())
+        });
+        assert_eq!(refused, Err(closure_error()), "{hints:?}");
+    }
+}
+
+/// Asserts that `read` has the `expected` entries, by each way to read them, from few to all.
+fn reads_are(read: &(impl Read + ?Sized), expected: &[KeyValue], hints: &[ReadHint<'_>]) {
+    let value_of = |key: &[u8]| {
+        let found = expected.iter().find(|(other, _)| other == key);
+        found.map(|(_, value)| value.clone())
+    };
+    let wanted: [&[u8]; 6] = [b"r55", b"r11", b"r33", b"r", b"ri", b"i"];
+    for key in wanted {
+        assert_eq!(get(read, key), value_of(key), "{key:?} after {hints:?}");
+    }
+    for (lower, upper) in [(&b"i"[..], &b"j"[..]), (b"ib", b"r2"), (b"", b"s")] {
+        let within = |(key, _): &&KeyValue| **key >= *lower && **key < *upper;
+        let mut entries: Vec<_> = expected.iter().filter(within).cloned().collect();
+        let range = KeyRange::half_open(lower, upper);
+        assert_eq!(scan(read, range), entries, "{range:?} after {hints:?}");
+        entries.reverse();
+        assert_eq!(scan(read, range.reversed()), entries, "{range:?} reversed after {hints:?}");
+    }
+    let keys: Vec<&[u8]> = INDEXED.iter().map(|(key, _)| *key).chain([&b"r44"[..]]).collect();
+    let mut values = Vec::new();
+    read.get_many(&keys, &mut |_, value| {
+        values.push(value.map(<[u8]>::to_vec));
+        Ok(())
+    })
+    .unwrap();
+    assert!(values.into_iter().eq(keys.iter().map(|key| value_of(key))), "after {hints:?}");
 }
 
 fn errors_of_visits_are_passed_on(store: &dyn Store, durability: Durability) {

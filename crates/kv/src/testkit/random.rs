@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::access::{KeyValue, closure_error, everything, get, range, scan};
-use crate::store::{Durability, Read, Snapshot, Store, WriteOptions};
+use crate::store::{Durability, IndexHint, Read, ReadHint, Snapshot, Store, WriteOptions};
 
 pub(super) type MapModel = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -149,7 +149,6 @@ fn compare(read: &(impl Read + ?Sized), model: &MapModel, random: &mut SuiteRand
         let entries = model.iter().filter(|(key, _)| above(key) && below(key));
         entries.map(|(key, value)| (key.clone(), value.clone())).collect()
     };
-    assert_eq!(scan(read, everything()), within(Bound::Unbounded, Bound::Unbounded));
     let (lower, upper) = (random.key(), random.key());
     let bound = |key, kind| match kind {
         0 => Bound::Unbounded,
@@ -157,10 +156,24 @@ fn compare(read: &(impl Read + ?Sized), model: &MapModel, random: &mut SuiteRand
         _ => Bound::Included(key),
     };
     let (lower, upper) = (bound(&*lower, random.below(3)), bound(&*upper, random.below(3)));
+    hint(read, random);
     let mut expected = within(lower, upper);
     assert_eq!(scan(read, range(lower, upper)), expected);
     expected.reverse();
     assert_eq!(scan(read, range(lower, upper).reversed()), expected);
     let key = random.key();
     assert_eq!(get(read, &key), model.get(&key).cloned());
+    assert_eq!(scan(read, everything()), within(Bound::Unbounded, Bound::Unbounded));
+}
+
+/// Gives hints, which must change no read.
+fn hint(read: &(impl Read + ?Sized), random: &mut SuiteRandom) {
+    let (lower, upper, prefix) = (random.key(), random.key(), random.key());
+    let range = range(Bound::Included(&lower), Bound::Excluded(&upper));
+    let range = if random.one_in(2) { range.reversed() } else { range };
+    let (entries, id_bytes) = (random.below(4) as usize, random.below(3) as usize);
+    let index = IndexHint { range, entries, record_prefix: &prefix, id_bytes };
+    let hints = [ReadHint::Key(&lower), ReadHint::Range(range, entries), ReadHint::Index(index)];
+    let given = hints.get(random.below(4) as usize..).unwrap_or_default();
+    read.prefetch(given).unwrap();
 }

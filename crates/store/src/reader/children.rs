@@ -7,6 +7,7 @@ use leafbase_model::{BlockId, BlockRecord, DocumentId, Result};
 use super::SpaceReader;
 use crate::keyspaces;
 use crate::kv::KeyRange;
+use crate::lookup::load_first;
 use crate::records;
 use crate::records::block::{self, AuthorCache};
 use crate::run::RunView;
@@ -19,8 +20,10 @@ impl SpaceReader<'_> {
     pub fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
         let start = keyspaces::parent_runs(document, parent);
         let end = keyspaces::prefix_end(start);
+        let runs = KeyRange::half_open(&start, &end).reversed();
+        load_first(self.read, runs)?;
         let mut last = None;
-        self.read.scan(KeyRange::half_open(&start, &end).reversed(), &mut |key, value| {
+        self.read.scan(runs, &mut |key, value| {
             last = RunView::read(key, value)?.ids().next_back();
             if let (Some(cache), Some(last)) = (self.transaction_cache(), last) {
                 // An appended block is inserted after this one.
@@ -54,7 +57,9 @@ impl SpaceReader<'_> {
         })?;
         let Some(key) = first_of else { return Ok(before) };
         let start = keyspaces::parent_runs(location.document, location.parent);
-        self.read.scan(KeyRange::half_open(&start, &key).reversed(), &mut |key, value| {
+        let runs = KeyRange::half_open(&start, &key).reversed();
+        load_first(self.read, runs)?;
+        self.read.scan(runs, &mut |key, value| {
             before = RunView::read(key, value)?.ids().next_back();
             Ok(ControlFlow::Break(()))
         })?;

@@ -11,8 +11,11 @@ use crate::keyspaces::{
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes,
     prefix_end_of, time_bytes,
 };
-use crate::kv::{KeyRange, Read, ReadHint};
+use crate::kv::{IndexHint, KeyRange, Read, ReadHint};
 use crate::records;
+
+/// Bytes of the ID that ends a key of an index.
+const ID_BYTES: usize = size_of::<DocumentId>();
 
 /// An unbounded end of a range.
 const NO_BOUND: Option<[u8; 0]> = None;
@@ -67,6 +70,18 @@ impl IndexScan {
             _ => {}
         }
         range
+    }
+
+    /// The hint of a scan of about `entries` keys, whose documents are read after it if
+    /// `with_documents`.
+    fn hint(&self, descending: bool, entries: usize, with_documents: bool) -> ReadHint<'_> {
+        let range = self.range(descending);
+        // The documents by ID are their own index.
+        if !with_documents || self.lower.starts_with(&[DOCUMENTS.tag]) {
+            return ReadHint::Range(range, entries);
+        }
+        let record_prefix = &[DOCUMENTS.tag];
+        ReadHint::Index(IndexHint { range, entries, record_prefix, id_bytes: ID_BYTES })
     }
 
     /// Reads up to `count` more keys. Returns how many it read.
@@ -150,6 +165,8 @@ pub(super) struct MergeIterator {
     taken_from: Option<usize>,
     has_begun: bool,
     descending: bool,
+    /// Whether the documents are read as they are returned.
+    with_documents: bool,
     /// Number of keys read.
     pub(super) read: usize,
 }
@@ -162,6 +179,7 @@ impl MergeIterator {
             taken_from: None,
             has_begun: false,
             descending,
+            with_documents: false,
             read: 0,
         }
     }
@@ -178,7 +196,7 @@ impl MergeIterator {
             IndexOrder::Modified => TimeIndex::modified(query).scans(filter, after),
             IndexOrder::Day => vec![by_day(query.day, after)],
         };
-        Self::new(scans, query.descending)
+        Self { with_documents: true, ..Self::new(scans, query.descending) }
     }
 
     /// The query's other indexes, each of which contains all matches in its own order.
@@ -208,8 +226,9 @@ impl MergeIterator {
         if !self.has_begun {
             self.has_begun = true;
             if source.is_remote() {
-                let ranges = self.scans.iter().map(|scan| scan.range(self.descending));
-                let hints = ranges.map(|range| ReadHint::Range(range, step));
+                let (descending, with_documents) = (self.descending, self.with_documents);
+                let hints =
+                    self.scans.iter().map(|scan| scan.hint(descending, step, with_documents));
                 source.prefetch(&hints.collect::<Vec<_>>())?;
             }
             for number in 0..self.scans.len() {

@@ -5,7 +5,7 @@ use leafbase_model::{BlockId, DocumentId, Result};
 
 use super::transaction_cache::TransactionCache;
 use super::{ReaderCache, SpaceReader};
-use crate::keyspaces::{self, CHANGES};
+use crate::keyspaces::{self, BLOCK_LOCATIONS, CHANGES};
 use crate::kv::{KeyRange, ReadHint};
 use crate::lookup::stored_location;
 use crate::records::meta;
@@ -14,10 +14,17 @@ use crate::records::meta;
 const MAX_RUNS: usize = 256;
 /// Runs that are loaded of a document of which a few blocks are wanted.
 const FEW_RUNS: usize = 16;
+/// Runs that are loaded of it besides those of a block whose location is known: the root, and
+/// mostly the parent of the block.
+const FIRST_RUNS: usize = 4;
+/// Runs that are loaded from that of a block on: an insertion may go to the next one.
+const BLOCK_RUNS: usize = 2;
 /// Blocks that are looked up in one round trip.
 const MAX_BLOCKS: usize = 1_024;
 /// Documents whose content is loaded in one round trip.
 const MAX_DOCUMENTS: usize = 32;
+/// Locations of the newest blocks that a write loads: other hosts may have written the last ones.
+const NEWEST_BLOCKS: usize = 4;
 /// Rows of the change log that are loaded at once: each change has at least one.
 const MAX_LOG_ROWS: usize = 256;
 
@@ -28,6 +35,15 @@ pub(super) enum WantedContent {
     FewBlocks,
 }
 
+impl WantedContent {
+    fn runs(self) -> usize {
+        match self {
+            Self::Whole => MAX_RUNS,
+            Self::FewBlocks => FEW_RUNS,
+        }
+    }
+}
+
 impl SpaceReader<'_> {
     /// Loads the location of `block` and the content of its document: one round trip for a
     /// document, by its root, and two for any other block.
@@ -35,14 +51,25 @@ impl SpaceReader<'_> {
         if !self.read.is_remote() {
             return Ok(());
         }
-        self.load_document(DocumentId::of_root(block), wanted, &[])?;
+        let write = self.write_rows();
+        let hints = write.iter().flat_map(WriteRows::hints).collect::<Vec<_>>();
+        self.load_document(DocumentId::of_root(block), wanted.runs(), &hints)?;
         match stored_location(self.read, block)? {
             Some(location) if !location.parent.is_nil() => {
-                let run = location.run_key();
-                self.load_document(location.document, wanted, &[ReadHint::Key(&run)])
+                let start = location.run_key();
+                let siblings = keyspaces::parent_runs(location.document, location.parent);
+                let end = keyspaces::prefix_end(siblings);
+                let runs = ReadHint::Range(KeyRange::half_open(&start, &end), BLOCK_RUNS);
+                let first_runs = if wanted == WantedContent::Whole { MAX_RUNS } else { FIRST_RUNS };
+                self.load_document(location.document, first_runs, &[runs])
             }
             _ => Ok(()),
         }
+    }
+
+    /// What most writes read, if this is one.
+    fn write_rows(&self) -> Option<WriteRows> {
+        matches!(self.cache, ReaderCache::Transaction(_)).then(WriteRows::new)
     }
 
     /// Loads what a write reads around `block`, unless the transaction knows where it is.
@@ -58,7 +85,7 @@ impl SpaceReader<'_> {
     pub fn prefetch_documents(&self, documents: impl IntoIterator<Item = DocumentId>) {
         if self.read.is_remote() {
             let documents = documents.into_iter();
-            let rows = documents.map(|id| DocumentRows::new(id, WantedContent::FewBlocks));
+            let rows = documents.map(|id| DocumentRows::new(id, FEW_RUNS));
             for rows in rows.collect::<Vec<_>>().chunks(MAX_DOCUMENTS) {
                 let hints: Vec<_> = rows.iter().flat_map(DocumentRows::hints).collect();
                 let _ = self.read.prefetch(&hints);
@@ -82,14 +109,14 @@ impl SpaceReader<'_> {
         }
     }
 
-    /// Loads what is read of a document, and `others`.
+    /// Loads what is read of a document with up to `runs` of its runs, and `others`.
     fn load_document(
         &self,
         document: DocumentId,
-        wanted: WantedContent,
+        runs: usize,
         others: &[ReadHint<'_>],
     ) -> Result<()> {
-        let rows = DocumentRows::new(document, wanted);
+        let rows = DocumentRows::new(document, runs);
         self.read.prefetch(&rows.hints().chain(others.iter().copied()).collect::<Vec<_>>())
     }
 
@@ -103,7 +130,10 @@ impl SpaceReader<'_> {
 
     fn try_load_blocks(&self, blocks: &[BlockId]) -> Result<()> {
         let keys: Vec<_> = blocks.iter().map(|block| keyspaces::block_location(*block)).collect();
-        self.read.prefetch(&keys.iter().map(|key| ReadHint::Key(key)).collect::<Vec<_>>())?;
+        let write = self.write_rows();
+        let hints = keys.iter().map(|key| ReadHint::Key(key));
+        let hints = hints.chain(write.iter().flat_map(WriteRows::hints));
+        self.read.prefetch(&hints.collect::<Vec<_>>())?;
         let mut rows = Vec::new();
         for block in blocks {
             let location = match self.cache {
@@ -130,8 +160,7 @@ struct DocumentRows {
 }
 
 impl DocumentRows {
-    fn new(document: DocumentId, wanted: WantedContent) -> Self {
-        let runs = if wanted == WantedContent::Whole { MAX_RUNS } else { FEW_RUNS };
+    fn new(document: DocumentId, runs: usize) -> Self {
         let range = |start: [u8; 17], entries| (start, keyspaces::prefix_end_of(&start), entries);
         Self {
             keys: [keyspaces::document(document), keyspaces::block_location(document.root())],
@@ -149,5 +178,26 @@ impl DocumentRows {
             ReadHint::Range(KeyRange::half_open(start, end), *entries)
         });
         self.keys.iter().map(|key| ReadHint::Key(key)).chain(ranges)
+    }
+}
+
+/// What most writes read besides their targets: the totals, and the last locations of blocks. The
+/// IDs of new blocks mostly sort after them, and so are known to be new.
+struct WriteRows {
+    totals: Vec<u8>,
+    locations: ([u8; 1], [u8; 1]),
+}
+
+impl WriteRows {
+    fn new() -> Self {
+        let start = [BLOCK_LOCATIONS.tag];
+        let locations = (start, keyspaces::prefix_end(start));
+        Self { totals: keyspaces::meta(meta::TOTALS), locations }
+    }
+
+    fn hints(&self) -> impl Iterator<Item = ReadHint<'_>> {
+        let (start, end) = &self.locations;
+        let newest = KeyRange::half_open(start, end).reversed();
+        [ReadHint::Key(&self.totals), ReadHint::Range(newest, NEWEST_BLOCKS)].into_iter()
     }
 }

@@ -86,6 +86,13 @@ impl StagedDocuments {
         Self { sequence, staged: BTreeMap::new(), dirty: BTreeSet::new() }
     }
 
+    /// Sets the sequence of the change in progress, before a document is touched.
+    pub(crate) fn begin_change(&mut self, sequence: u64) -> Result<()> {
+        invariant!(self.staged.is_empty(), "touched documents have the sequence of their change");
+        self.sequence = sequence;
+        Ok(())
+    }
+
     /// The sequence of the change in progress.
     pub(crate) const fn sequence(&self) -> u64 {
         self.sequence

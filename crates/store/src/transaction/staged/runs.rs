@@ -13,7 +13,7 @@ use leafbase_model::{BlockId, DocumentId, Error, Result, invariant};
 use super::locations::StagedLocations;
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Transaction};
-use crate::lookup::get;
+use crate::lookup::{get, load_first};
 use crate::order_key;
 use crate::reader::trees;
 use crate::records;
@@ -148,6 +148,7 @@ impl StagedRuns {
         if range.is_empty() {
             return Ok(None);
         }
+        load_first(source, range)?;
         let mut stored: Option<Vec<u8>> = None;
         source.scan(range, &mut |key, value| {
             match self.staged.get(key) {
