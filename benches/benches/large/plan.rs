@@ -13,7 +13,7 @@ const MILLIS: u64 = 1_700_000_000_000;
 pub struct Plan {
     words: Words,
     pub documents: usize,
-    /// Blocks of the first document without its root: a fiftieth of all.
+    /// Blocks of the first document without its root: with it, a fiftieth of all.
     pub large: usize,
 }
 
@@ -32,7 +32,7 @@ impl Plan {
                 word.insert(0, 'x');
             }
         });
-        let large = blocks / 50;
+        let large = blocks / 50 - 1;
         Self { words, documents: 1 + (blocks - large) / (BLOCKS + 1), large }
     }
 
