@@ -283,6 +283,13 @@ pub fn inline_of_plain(plain: &str) -> std::borrow::Cow<'_, str> {
     inline.into()
 }
 
+/// Whether an e-mail address in angle brackets could begin before `after`: it may begin with a digit
+/// or a punctuation mark as well.
+fn may_be_address(after: &str) -> bool {
+    let ends = |letter: char| letter == '>' || letter == '<' || letter.is_whitespace();
+    after.split(ends).next().is_some_and(|address| address.contains('@'))
+}
+
 /// Whether a character could read as markup.
 fn is_markup(before: Option<char>, letter: char, after: &str) -> bool {
     let next = after.chars().next();
@@ -292,7 +299,10 @@ fn is_markup(before: Option<char>, letter: char, after: &str) -> bool {
         '\\' => next.is_none_or(|next| next.is_ascii_punctuation() || next == '\n'),
         '*' => !(before == Some(' ') && next == Some(' ')),
         '_' => !(is_word(before) && is_word(next)),
-        '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)),
+        '<' => {
+            next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next))
+                || may_be_address(after)
+        }
         '&' => {
             let name = after
                 .trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '#');

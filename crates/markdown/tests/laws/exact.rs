@@ -190,3 +190,11 @@ proptest! {
         prop_assert_eq!(holds_in_block_form(&data), Ok(()));
     }
 }
+
+#[test]
+fn brackets_round_an_address_stay_themselves() {
+    for text in ["<'a@b.c>", "<1@b>", "<.@b>", "a <-@b.c> d", "<'a@ b>", "<3 @ home", "<{a@b}>"] {
+        assert_eq!(PlainText::of(&inline_of_plain(text)).as_str(), text);
+    }
+    assert_eq!(inline_of_plain("I <3 you"), "I <3 you");
+}
