@@ -283,8 +283,8 @@ pub fn inline_of_plain(plain: &str) -> std::borrow::Cow<'_, str> {
     inline.into()
 }
 
-/// Whether an e-mail address in angle brackets could begin before `after`: it may begin with a digit
-/// or a punctuation mark as well.
+/// Whether an e-mail address in angle brackets could begin with `after`: its first character may be
+/// a digit or a punctuation mark.
 fn may_be_address(after: &str) -> bool {
     let ends = |letter: char| letter == '>' || letter == '<' || letter.is_whitespace();
     after.split(ends).next().is_some_and(|address| address.contains('@'))
