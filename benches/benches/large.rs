@@ -1,9 +1,9 @@
 //! Spaces of a million blocks and more, beside `SQLite` with the same blocks, cache and words.
 //!
-//! `cargo bench -p benches --bench large` prints a table for each size. LARGE_BLOCKS names the sizes,
-//! with commas between them (1,000,000 blocks: `LARGE_BLOCKS=1000000,10000000`), LARGE_ROOT
-//! the directory, which needs about a kilobyte of room for each block. Run as a test
-//! (`cargo test -p benches --bench large`) it is small and over in a moment.
+//! `cargo bench -p benches --bench large` prints a table for each size. LARGE_BLOCKS names the
+//! sizes, with commas between them (1,000,000 blocks: `LARGE_BLOCKS=1000000,10000000`), LARGE_ROOT
+//! the directory, which needs about a kilobyte of room for each block. Run as a test (`cargo test
+//! -p benches --bench large`) it is small and over in a moment.
 //!
 //! Each peer is asked in processes of its own: what it keeps in memory is then its own, and an
 //! opening is one.
