@@ -154,10 +154,12 @@ async fn read_batch(
     let mut found: [FoundEntries; PARTS] = Default::default();
     for row in &rows {
         let part: i32 = row.try_get(2)?;
-        let part = usize::try_from(part).ok().and_then(|part| found.get_mut(part));
-        if let Some(part) = part {
-            part.entries.push(entry(row)?);
-        }
+        let Some(part) = usize::try_from(part).ok().and_then(|part| found.get_mut(part)) else {
+            // The statement has no other parts. Without answers the request fails where they are
+            // counted; with a part of them, stored entries would pass for missing ones.
+            return Ok(Vec::new());
+        };
+        part.entries.push(entry(row)?);
     }
     let answers = batch.iter().zip(found).filter_map(|(part, mut found)| {
         let (index, request) = (*part)?;

@@ -89,7 +89,7 @@ impl fmt::Debug for SpaceTransaction<'_> {
 enum Flush {
     /// What is read next follows the edits so far.
     BeforeRead,
-    /// The transaction ends.
+    /// The transaction ends: nothing is read through its cache any more, which is left as it is.
     Last,
 }
 
