@@ -20,7 +20,7 @@ pub(crate) struct FolderCatalog {
 }
 
 impl Catalog {
-    /// Reads every title: users name documents by title, but the engine finds them by ID.
+    /// Reads the records of all documents.
     pub(crate) fn read(notes: &Connection) -> CliResult<Self> {
         let folders = FolderCatalog::read(notes)?;
         let documents =

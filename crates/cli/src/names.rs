@@ -1,6 +1,9 @@
 //! Names given by users: documents by title, path, day, alias or ID, folders and items by title or
 //! path, and all of them and blocks by a prefix of the ID.
 
+use std::collections::BTreeMap;
+use std::iter;
+
 use leafbase::{
     Block, BlockId, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
     DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ItemFilter, ListCollections,
@@ -33,9 +36,9 @@ pub(crate) fn document(notes: &Connection, name: &str) -> CliResult<Document> {
     }
 }
 
-/// Resolves `name` to a document or a block: IDs by lookup, other names by comparing all titles.
+/// Resolves `name` to a document or a block by lookup; only the beginning of an ID is compared
+/// with all there are.
 pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<ResolvedName> {
-    // A full ID never needs the catalog, whose titles are all read otherwise.
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
@@ -52,8 +55,7 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
     if let Some(document) = if is_fixed { note()? } else { None } {
         return Ok(ResolvedName::Document(Box::new(document)));
     }
-    let catalog = Catalog::read(notes)?;
-    let found = match by_title(&catalog, name)? {
+    let found = match by_title(notes, name)? {
         Some(document) => Some(document),
         None => by_alias(notes, name)?,
     };
@@ -66,7 +68,7 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
     }
     let block = match by_item(notes, name)? {
         Some(item) => Some(item),
-        None => by_block_prefix(notes, &catalog, name)?,
+        None => by_block_prefix(notes, name)?,
     };
     match block {
         Some(block) => Ok(ResolvedName::Block(block)),
@@ -75,6 +77,7 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
         ))
         .hint(format!("the first write creates it: leafbase add --to {} TEXT", quoted(name)))),
         None => {
+            let catalog = Catalog::read(notes)?;
             let paths = catalog.documents.iter().map(|(path, _)| path.as_str());
             Err(unknown("document", name, paths, ALL_DOCUMENTS))
         }
@@ -97,7 +100,7 @@ fn by_alias(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
 pub(crate) fn day_to_write(notes: &Connection, name: &str) -> CliResult<Option<DayRef>> {
     match name.parse::<SpokenDay>() {
         Ok(SpokenDay::Request(day)) => Ok(Some(day)),
-        Ok(day) if by_title(&Catalog::read(notes)?, name)?.is_none() => day.at(notes).map(Some),
+        Ok(day) if by_title(notes, name)?.is_none() => day.at(notes).map(Some),
         _ => Ok(None),
     }
 }
@@ -137,26 +140,26 @@ pub(crate) fn items_titled(
 }
 
 /// The block whose ID begins so. Reads all documents.
-fn by_block_prefix(
-    notes: &Connection,
-    catalog: &Catalog,
-    name: &str,
-) -> CliResult<Option<BlockId>> {
-    let prefix = name.to_ascii_uppercase();
-    // IDs begin with a time, and their alphabet has no I, L, O and U.
-    let in_alphabet =
-        |letter: char| letter.is_ascii_alphanumeric() && !matches!(letter, 'I' | 'L' | 'O' | 'U');
-    let is_prefix = prefix.len() >= MIN_ID_PREFIX && prefix.chars().all(in_alphabet);
-    if !is_prefix || !prefix.starts_with('0') {
-        return Ok(None);
-    }
+fn by_block_prefix(notes: &Connection, name: &str) -> CliResult<Option<BlockId>> {
+    let Some(prefix) = id_prefix(name) else { return Ok(None) };
     let mut found = Vec::new();
-    for (_, document) in &catalog.documents {
+    for (_, document) in &Catalog::read(notes)?.documents {
         let root = notes.fetch(Fetch::new(document.id()))?;
         let blocks = root.walk().filter(|(_, block)| block.id.to_string().starts_with(&prefix));
         found.extend(blocks.map(|(_, block)| (block.id, blocks::words(block))));
     }
     one_block("blocks", name, found)
+}
+
+/// The name as the beginning of an ID, if it may be one. IDs begin with a time, so with a zero, and
+/// their alphabet has no I, L, O and U.
+fn id_prefix(name: &str) -> Option<String> {
+    let prefix = name.to_ascii_uppercase();
+    let in_alphabet =
+        |letter: char| letter.is_ascii_alphanumeric() && !matches!(letter, 'I' | 'L' | 'O' | 'U');
+    let is_prefix =
+        prefix.len() >= MIN_ID_PREFIX && prefix.starts_with('0') && prefix.chars().all(in_alphabet);
+    is_prefix.then_some(prefix)
 }
 
 fn one_block(what: &str, name: &str, found: Vec<(BlockId, String)>) -> CliResult<Option<BlockId>> {
@@ -201,35 +204,62 @@ type NameMatcher<'a> = dyn Fn(&str, &Document) -> bool + 'a;
 /// Whether a name refers to the folder with this path.
 type FolderMatcher<'a> = dyn Fn(&str, FolderId) -> bool + 'a;
 
-fn by_title(catalog: &Catalog, name: &str) -> CliResult<Option<Document>> {
+fn by_title(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
     let lower = name.to_lowercase();
-    let id = name.to_ascii_uppercase();
-    let may_be_id = name.len() >= MIN_ID_PREFIX;
-    let tests: [&NameMatcher<'_>; 3] = [
-        &|path, document| path == name || document.title == name,
-        &|path, document| path.to_lowercase() == lower || document.title.to_lowercase() == lower,
-        &|_, document| may_be_id && document.id().to_string().starts_with(&id),
-    ];
+    let tests: [&NameMatcher<'_>; 2] =
+        [&|path, document| path == name || document.title == name, &|path, document| {
+            path.to_lowercase() == lower || document.title.to_lowercase() == lower
+        }];
+    let titled = titled(notes, name)?;
     for test in tests {
-        let (trashed, found): (Vec<_>, Vec<_>) = catalog
-            .documents
-            .iter()
-            .filter(|(path, document)| test(path, document))
-            .partition(|(_, document)| document.record.location == Location::Trash);
-        // A document in the trash is a candidate only if no other document matches.
-        let found = if found.is_empty() { trashed } else { found };
-        match found.as_slice() {
-            [] => {}
-            [(_, document)] => return Ok(Some(document.clone())),
-            several => {
-                let candidates = several
-                    .iter()
-                    .map(|(path, document)| (document.id().to_string(), path.clone()));
-                return Err(ambiguous("documents", name, candidates));
-            }
+        if let Some(found) = one_document(name, &titled, test)? {
+            return Ok(Some(found));
         }
     }
-    Ok(None)
+    match id_prefix(name) {
+        Some(id) => one_document(name, &Catalog::read(notes)?.documents, &|_, document| {
+            document.id().to_string().starts_with(&id)
+        }),
+        None => Ok(None),
+    }
+}
+
+/// The documents whose title is the name, or a part of it behind a slash, with their paths, sorted
+/// by these: a path ends with a title, which may contain slashes.
+fn titled(notes: &Connection, name: &str) -> CliResult<Vec<(String, Document)>> {
+    let folders = FolderCatalog::read(notes)?;
+    let behind = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
+    let mut found = BTreeMap::new();
+    for title in iter::once(name).chain(behind) {
+        for document in notes.find_documents(FindDocuments::named(title))?.0 {
+            let path = folders.path_of(&document);
+            found.insert((path.to_lowercase(), document.id()), (path, document));
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// The document that passes the test.
+fn one_document(
+    name: &str,
+    documents: &[(String, Document)],
+    test: &NameMatcher<'_>,
+) -> CliResult<Option<Document>> {
+    let (trashed, found): (Vec<_>, Vec<_>) = documents
+        .iter()
+        .filter(|(path, document)| test(path, document))
+        .partition(|(_, document)| document.record.location == Location::Trash);
+    // A document in the trash is a candidate only if no other document matches.
+    let found = if found.is_empty() { trashed } else { found };
+    match found.as_slice() {
+        [] => Ok(None),
+        [(_, document)] => Ok(Some(document.clone())),
+        several => {
+            let candidates =
+                several.iter().map(|(path, document)| (document.id().to_string(), path.clone()));
+            Err(ambiguous("documents", name, candidates))
+        }
+    }
 }
 
 pub(crate) fn ambiguous(

@@ -211,7 +211,7 @@ pub(crate) fn each_bracket(line: &str, mut visit: impl FnMut(usize) -> bool) {
         at += found;
         match bytes.get(at) {
             Some(b'\\') => at += 2,
-            Some(b'`') => at = behind_code(bytes, at),
+            Some(b'`') => at = behind_code_of_line(bytes, at),
             _ => {
                 if !visit(at) {
                     return;
@@ -239,6 +239,16 @@ pub(crate) fn behind_code(bytes: &[u8], at: usize) -> usize {
         }
     }
     open_end
+}
+
+/// [`behind_code`] in a line, which a line break in its written form ends: none goes over lines.
+pub(crate) fn behind_code_of_line(bytes: &[u8], at: usize) -> usize {
+    let end = behind_code(bytes, at);
+    let code = bytes.get(at..end).unwrap_or_default();
+    if memchr::memmem::find(code, b"&#10;").is_some() {
+        return at + run_of_backticks(bytes, at);
+    }
+    end
 }
 
 fn run_of_backticks(bytes: &[u8], at: usize) -> usize {

@@ -228,7 +228,7 @@ fn forging_tags(text: &str, start: usize, found: &mut Vec<CharForm>) {
     while let Some(byte) = bytes.get(at) {
         let form = match byte {
             b'`' => {
-                at = tags::behind_code(bytes, at);
+                at = tags::behind_code_of_line(bytes, at);
                 continue;
             }
             b'\\' if bytes.get(at + 1) != Some(&b'<') => {

@@ -1,7 +1,9 @@
 //! Fifth law: a text is exact. In a document and in block form, whatever it says and wherever it
 //! stands, it comes back byte for byte, with its markers.
 
-use leafbase_markdown::{PlainText, block_form, inline_of_plain, read_block_form};
+use leafbase_markdown::{
+    PlainText, block_form, check_highlights, inline_of_plain, read_block_form,
+};
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, Decorations, Limits, ListStyle, TaskInfo, TaskState,
     TextFormat, TextStyle,
@@ -197,4 +199,14 @@ fn brackets_round_an_address_stay_themselves() {
         assert_eq!(PlainText::of(&inline_of_plain(text)).as_str(), text);
     }
     assert_eq!(inline_of_plain("I <3 you"), "I <3 you");
+}
+
+#[test]
+fn code_ends_with_its_line_before_a_highlight() {
+    for text in ["a `b\n\n` <highlight color=tle`", "`a\n\n\n`<highlight color=x>` b\n\n`"] {
+        let data = BlockData::text(text);
+        assert_eq!(check_highlights(text), Ok(()));
+        assert_eq!(holds_in_block_form(&data), Ok(()), "{text:?}");
+        assert_eq!(holds_in_a_document(REAL, &data), Ok(()), "{text:?}");
+    }
 }

@@ -12,9 +12,10 @@ use crate::records::block::{self, AuthorCache};
 use crate::run::{MAX_BYTES, RunView};
 use crate::tasks::TaskEntry;
 
-/// What later checks need of a block.
+/// What later checks need of a block: 24 bytes, as a space may have many millions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CheckedBlock {
+    pub(super) id: BlockId,
     /// The index of its run.
     run: u32,
     pub(super) block_type: BlockType,
@@ -46,7 +47,8 @@ impl CheckedRun {
 /// The result of checking all runs.
 #[derive(Default)]
 pub(super) struct CheckedBlocks {
-    pub(super) known: HashMap<BlockId, CheckedBlock>,
+    /// Sorted by ID: a hash table takes twice the memory, and three times while it grows.
+    known: Vec<CheckedBlock>,
     /// Number of blocks of each document.
     pub(super) of_documents: HashMap<DocumentId, u64>,
     runs: Vec<CheckedRun>,
@@ -65,10 +67,30 @@ pub(super) struct CheckedBlocks {
 }
 
 impl CheckedBlocks {
+    pub(super) fn get(&self, block: BlockId) -> Option<&CheckedBlock> {
+        self.known.get(self.known.binary_search_by_key(&block, |known| known.id).ok()?)
+    }
+
+    /// All blocks, by ID.
+    pub(super) fn known(&self) -> &[CheckedBlock] {
+        &self.known
+    }
+
     /// Document, parent and order key of the run of `block`.
     pub(super) fn run_of(&self, block: BlockId) -> Option<(DocumentId, BlockId, &[u8])> {
-        let known = self.known.get(&block)?;
-        keyspaces::parse_run(&self.runs.get(usize::try_from(known.run).ok()?)?.key)
+        self.run(self.get(block)?)
+    }
+
+    /// [`Self::run_of`] a block that was looked up.
+    pub(super) fn run(&self, block: &CheckedBlock) -> Option<(DocumentId, BlockId, &[u8])> {
+        keyspaces::parse_run(&self.runs.get(usize::try_from(block.run).ok()?)?.key)
+    }
+
+    /// The blocks at the top, whose parent is the nil ID.
+    pub(super) fn tops(&self) -> impl Iterator<Item = (DocumentId, BlockId)> {
+        let tops = self.known.iter().filter_map(|block| Some((self.run(block)?, block.id)));
+        tops.filter(|((_, parent, _), _)| parent.is_nil())
+            .map(|((document, ..), block)| (document, block))
     }
 }
 
@@ -86,6 +108,8 @@ impl SpaceCheck<'_> {
     pub(super) fn blocks(&mut self) -> CheckedBlocks {
         let mut blocks = CheckedBlocks::default();
         self.rows(BLOCKS, &mut |check, key, value| check.run(&mut blocks, key, value));
+        blocks.known.sort_unstable_by_key(|block| (block.id, block.run));
+        self.single_locations(&mut blocks.known);
         self.report.blocks = blocks.known.len() as u64;
         self.parents(&blocks);
         self.reach(&blocks);
@@ -134,13 +158,7 @@ impl SpaceCheck<'_> {
 
     fn block(&mut self, blocks: &mut CheckedBlocks, run: u32, block: &BlockRecord) {
         let BlockRecord { id, data, .. } = block;
-        if blocks.known.insert(*id, CheckedBlock { run, block_type: data.block_type() }).is_some() {
-            self.found(
-                Invariant::SingleLocation,
-                format_args!("block {id}"),
-                "it has two locations",
-            );
-        }
+        blocks.known.push(CheckedBlock { id: *id, run, block_type: data.block_type() });
         if data.block_type() == BlockType::Collection {
             blocks.collections.insert(*id, data.inline.clone());
         }
@@ -154,6 +172,22 @@ impl SpaceCheck<'_> {
         }
     }
 
+    /// Of a block that is in several places, the last one remains in `known`, which is sorted.
+    fn single_locations(&mut self, known: &mut Vec<CheckedBlock>) {
+        known.dedup_by(|later, before| {
+            let is_same = later.id == before.id;
+            if is_same {
+                *before = *later;
+                self.found(
+                    Invariant::SingleLocation,
+                    format_args!("block {}", later.id),
+                    "it has two locations",
+                );
+            }
+            is_same
+        });
+    }
+
     /// The parent of each run exists in its document and may have such children; the root is the
     /// only top block.
     fn parents(&mut self, blocks: &CheckedBlocks) {
@@ -161,7 +195,8 @@ impl SpaceCheck<'_> {
         for seen in &blocks.runs {
             let Some((document, parent, _)) = keyspaces::parse_run(&seen.key) else { continue };
             let row = keyspaces::RowName(&seen.key);
-            let parent_type = blocks.known.get(&parent).map(|known| known.block_type);
+            let known = blocks.get(parent);
+            let parent_type = known.map(|known| known.block_type);
             if parent.is_nil() || parent_type.is_some() {
                 seen.misplaced(parent_type)
                     .into_iter()
@@ -172,7 +207,7 @@ impl SpaceCheck<'_> {
                 continue;
             }
             tops.entry(document).or_default();
-            match blocks.run_of(parent) {
+            match known.and_then(|known| blocks.run(known)) {
                 None => self.found(Invariant::Parent, row, "the parent does not exist"),
                 Some((elsewhere, ..)) if elsewhere != document => {
                     self.found(Invariant::Parent, row, "the parent is in another document");
@@ -180,11 +215,11 @@ impl SpaceCheck<'_> {
                 Some(_) => {}
             }
         }
-        // A block at the top has the nil ID for its parent.
-        let is_top =
-            |block: &BlockId| blocks.run_of(*block).is_some_and(|(_, parent, _)| parent.is_nil());
-        for block in blocks.known.keys().copied().filter(is_top) {
-            if blocks.run_of(block).is_some_and(|(document, ..)| document.root() != block) {
+        let mut rooted = HashSet::new();
+        for (document, block) in blocks.tops() {
+            if document.root() == block {
+                rooted.insert(document);
+            } else {
                 self.found(
                     Invariant::Root,
                     format_args!("block {block}"),
@@ -193,9 +228,7 @@ impl SpaceCheck<'_> {
             }
         }
         for (document, tops) in tops {
-            let has_root =
-                blocks.known.get(&document.root()).is_some_and(|_| is_top(&document.root()));
-            if tops != 1 || !has_root {
+            if tops != 1 || !rooted.contains(&document) {
                 self.found(
                     Invariant::Root,
                     format_args!("document {document}"),
@@ -205,19 +238,23 @@ impl SpaceCheck<'_> {
         }
     }
 
-    /// Ancestors end at the top. Each block is visited once.
+    /// Ancestors end at the top. Siblings have the same ones, so each run is visited once.
     fn reach(&mut self, blocks: &CheckedBlocks) {
-        let mut reached: HashSet<BlockId> = HashSet::with_capacity(blocks.known.len());
-        for start in blocks.known.keys() {
-            let (mut at, mut path) = (*start, Vec::new());
-            // Stops at blocks that an earlier start reached: their ancestors are checked.
-            while !at.is_nil() && reached.insert(at) {
-                path.push(at);
+        let mut reached: HashSet<u32> = HashSet::with_capacity(blocks.runs.len());
+        for start in blocks.known.chunk_by(|one, next| one.run == next.run) {
+            let (mut at, mut path) = (start.first().copied(), Vec::new());
+            // Stops at runs that an earlier start reached: their ancestors are checked.
+            while let Some(block) = at
+                && reached.insert(block.run)
+            {
+                path.push(block.run);
                 // A missing parent is reported already.
-                at = blocks.run_of(at).map_or(BlockId::NIL, |(_, parent, _)| parent);
+                let parent = blocks.run(&block).map(|(_, parent, _)| parent);
+                at = parent.and_then(|parent| blocks.get(parent).copied());
             }
-            if path.contains(&at) {
-                self.found(Invariant::Reach, format_args!("block {at}"), "it is its own ancestor");
+            if let Some(block) = at.filter(|block| path.contains(&block.run)) {
+                let id = block.id;
+                self.found(Invariant::Reach, format_args!("block {id}"), "it is its own ancestor");
             }
         }
     }

@@ -157,10 +157,7 @@ fn broken_relation(
 impl CheckedBlocks {
     /// Whether a block is an item of this collection.
     pub(super) fn is_item_of(&self, block: BlockId, collection: BlockId) -> bool {
-        let is_item = self
-            .known
-            .get(&block)
-            .is_some_and(|known| known.block_type == BlockType::CollectionItem);
-        is_item && self.run_of(block).is_some_and(|(_, parent, _)| parent == collection)
+        let known = self.get(block).filter(|known| known.block_type == BlockType::CollectionItem);
+        known.and_then(|known| self.run(known)).is_some_and(|(_, parent, _)| parent == collection)
     }
 }

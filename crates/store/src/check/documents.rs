@@ -56,11 +56,10 @@ impl SpaceCheck<'_> {
             documents.insert(id, document.record);
             Ok(())
         });
-        let roots = blocks
-            .known
-            .keys()
-            .filter(|block| blocks.run_of(**block).is_some_and(|(_, parent, _)| parent.is_nil()));
-        for root in roots.filter(|root| !named.contains(&DocumentId::of_root(**root))) {
+        for root in blocks.tops().map(|(_, block)| block) {
+            if named.contains(&DocumentId::of_root(root)) {
+                continue;
+            }
             self.found(
                 Invariant::Document,
                 format_args!("block {root}"),

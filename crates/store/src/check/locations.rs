@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use leafbase_model::Result;
+use leafbase_model::{BlockId, Result};
 
 use super::blocks::{CheckedBlocks, edge_hash};
 use super::{Invariant, SpaceCheck};
@@ -11,14 +11,18 @@ use crate::records::{self, location};
 
 impl SpaceCheck<'_> {
     pub(super) fn locations(&mut self, blocks: &CheckedBlocks) {
-        let mut placed = HashSet::with_capacity(blocks.known.len());
+        // Both are in the order of IDs, so they are compared without a table.
+        let mut rest = blocks.known().iter().peekable();
         self.rows(BLOCK_LOCATIONS, &mut |check, key, value| {
             let block =
                 keyspaces::parse_block_location(key).ok_or_else(|| records::corrupt(key))?;
+            while let Some(before) = rest.next_if(|known| known.id < block) {
+                check.unlocated(before.id);
+            }
             // Before decoding: a corrupt record is reported as such, not as missing.
-            placed.insert(block);
+            let known = rest.next_if(|known| known.id == block);
             let location = records::decode(key, value, location::decode)?;
-            match blocks.run_of(block) {
+            match known.and_then(|known| blocks.run(known)) {
                 None => {
                     check.found(Invariant::BlockLocation, RowName(key), "the block does not exist");
                 }
@@ -40,13 +44,11 @@ impl SpaceCheck<'_> {
             }
             Ok(())
         });
-        for block in blocks.known.keys().filter(|block| !placed.contains(*block)) {
-            self.found(
-                Invariant::BlockLocation,
-                format_args!("block {block}"),
-                "it has no location",
-            );
-        }
+        rest.for_each(|block| self.unlocated(block.id));
+    }
+
+    fn unlocated(&mut self, block: BlockId) {
+        self.found(Invariant::BlockLocation, format_args!("block {block}"), "it has no location");
     }
 
     /// The other direction was checked with the blocks: each expected edge exists.
