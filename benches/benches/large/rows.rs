@@ -199,7 +199,25 @@ fn ask(open: Open<'_>, plan: &Plan, directory: &Path) -> Vec<Measured> {
         peer.close();
     }
     rows.push("open and fetch, nothing in memory", median(samples), String::new());
+    let mut samples = Vec::new();
+    for _ in 0..3 {
+        evict(directory).expect("files that can be forgotten");
+        let (took, peer) = timed(|| {
+            let mut peer = open(true);
+            peer.search(RARE);
+            peer
+        });
+        samples.push(took.as_secs_f64() * 1e9);
+        peer.close();
+    }
+    rows.push("open and search for a rare word, nothing in memory", median(samples), String::new());
     warm(directory).expect("files that are read");
+    rows.calls("open, then search for a rare word", 5, |_| {
+        let mut peer = open(false);
+        let found = peer.search(RARE);
+        peer.close();
+        found
+    });
     let mut peer = open(false);
     let peer = &mut *peer;
     rows.calls("fetch of 100 blocks, the first time", 500, |at| peer.fetch(document(at)));

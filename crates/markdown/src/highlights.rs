@@ -22,7 +22,9 @@ pub fn check_highlights(inline: &str) -> Result<()> {
     if tag.is_none_or(|rest| memchr::memmem::find(rest, b"<highlight").is_none()) {
         return Ok(());
     }
-    for (number, line) in inline.lines().enumerate() {
+    let mut start = 0;
+    // As the parser divides lines.
+    for line in inline.split(['\n', '\r']) {
         let mut wrong = None;
         tags::each_bracket(line, |at| {
             let rest = slice::after(line, at);
@@ -32,10 +34,13 @@ pub fn check_highlights(inline: &str) -> Result<()> {
             wrong.is_none()
         });
         if let Some(at) = wrong {
+            let breaks = slice::before(inline, start).replace("\r\n", "\n");
+            let number = 1 + breaks.matches(['\n', '\r']).count();
             // Columns count characters, not bytes.
             let column = slice::before(line, at).chars().count() + 1;
-            return Err(invalid((number + 1, column), "a highlight of an unknown colour"));
+            return Err(invalid((number, column), "a highlight of an unknown colour"));
         }
+        start += line.len() + 1;
     }
     Ok(())
 }

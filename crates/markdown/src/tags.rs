@@ -245,7 +245,7 @@ pub(crate) fn behind_code(bytes: &[u8], at: usize) -> usize {
 pub(crate) fn behind_code_of_line(bytes: &[u8], at: usize) -> usize {
     let end = behind_code(bytes, at);
     let code = bytes.get(at..end).unwrap_or_default();
-    if memchr::memmem::find(code, b"&#10;").is_some() {
+    if [b"&#10;", b"&#13;"].iter().any(|form| memchr::memmem::find(code, *form).is_some()) {
         return at + run_of_backticks(bytes, at);
     }
     end

@@ -203,9 +203,17 @@ fn brackets_round_an_address_stay_themselves() {
 
 #[test]
 fn code_ends_with_its_line_before_a_highlight() {
-    for text in ["a `b\n\n` <highlight color=tle`", "`a\n\n\n`<highlight color=x>` b\n\n`"] {
+    for text in ["a `b\r<highlight color=x>`", "`\r\n<highlight color=x>`"] {
+        let message = check_highlights(text).unwrap_err().message().to_owned();
+        assert!(message.starts_with("line 2, column 1:"), "{message}");
+    }
+    for text in [
+        "a `b\n\n` <highlight color=tle`",
+        "`a\n\n\n`<highlight color=x>` b\n\n`",
+        "a `b\r\r` <highlight color=tle`",
+    ] {
         let data = BlockData::text(text);
-        assert_eq!(check_highlights(text), Ok(()));
+        assert_eq!(check_highlights(text), Ok(()), "{text:?}");
         assert_eq!(holds_in_block_form(&data), Ok(()), "{text:?}");
         assert_eq!(holds_in_a_document(REAL, &data), Ok(()), "{text:?}");
     }
