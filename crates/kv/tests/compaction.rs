@@ -193,6 +193,23 @@ fn compaction_next_to_a_snapshot_does_not_grow_the_file() {
 }
 
 #[test]
+fn a_snapshot_of_an_earlier_state_is_waited_for() {
+    let (disk, _) = disk();
+    let store = on(&disk);
+    let reading = store.snapshot().unwrap();
+    let write = &mut |rows: &mut dyn leafbase_kv::Transaction| rows.put(b"later", &[7; 300]);
+    store.write(WriteOptions::durability(Durability::Relaxed), write).unwrap();
+    store.flush().unwrap();
+    let (rows, before) = (content(&store), store.bytes().unwrap());
+    let error = store.compact().unwrap_err();
+    assert!(error.message().contains("being read"), "{error}");
+    assert_eq!(store.bytes().unwrap(), before, "nothing was written");
+    drop(reading);
+    store.compact().unwrap();
+    assert_eq!(content(&store), rows);
+}
+
+#[test]
 fn compaction_works_on_a_full_disk() {
     let (disk, rows) = disk();
     let disk = disk.takes_room_at_once();

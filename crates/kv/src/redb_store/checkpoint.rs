@@ -3,13 +3,13 @@
 use std::mem;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use leafbase_model::{Error, ErrorKind, Result, invariant};
 
 use super::compaction;
 use super::group_commit::{CommitBatch, Version};
-use super::handle::{CommitError, Handle, MAX_READER_WAIT};
+use super::handle::{CommitError, Handle, MAX_READER_WAIT, POLL};
 use super::read_view::ReadView;
 use super::recovery::failed_again;
 use super::store_core::{CommitState, IndeterminateCheckpoint, StoreCore};
@@ -22,6 +22,10 @@ const MAX_MEMTABLE_KEYS: usize = 16_384;
 const MAX_MEMTABLE_BYTES: usize = 8 << 20;
 /// Most rounds of redb's compaction in one call.
 const MAX_COMPACTION_ROUNDS: usize = 8;
+
+fn being_read() -> Error {
+    Error::new(ErrorKind::Storage, "the store is being read; try again later")
+}
 
 impl StoreCore {
     /// Commits a batch with the durability that its writers asked for, and publishes it.
@@ -146,7 +150,7 @@ impl StoreCore {
         compaction::verify_entries(&self.recovered_view(state)?)?;
         // Readers keep pages from being freed, and the file would stay as long as both copies.
         // This fails before anything is written.
-        self.shrink(state)?;
+        self.wait_until_unread(state)?;
         // Copied entries lie in new pages. Pages that were changed in place may contain remains.
         self.replace_pages(state, |handle, _| handle.rewrite())?;
         self.shrink(state)?;
@@ -174,6 +178,23 @@ impl StoreCore {
         Ok(())
     }
 
+    /// Waits up to [`MAX_READER_WAIT`] for snapshots to be dropped, of earlier states as well.
+    fn wait_until_unread(&self, state: &CommitState) -> Result<()> {
+        // It stays locked: no snapshot begins, so that there are only fewer readers.
+        let current = self.current();
+        let (Some(handle), Some(base)) = (&state.handle, &current.base) else {
+            return Err(failed_again());
+        };
+        let started = Instant::now();
+        while Arc::strong_count(base) > 1 || handle.states() > 1 {
+            if started.elapsed() > MAX_READER_WAIT {
+                return Err(being_read());
+            }
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
     /// Truncates the file with redb's compaction. Waits up to [`MAX_READER_WAIT`] for snapshots to
     /// be dropped, and blocks new ones.
     fn shrink(&self, state: &mut CommitState) -> Result<()> {
@@ -187,12 +208,11 @@ impl StoreCore {
                 Ok(base) => break drop(base),
                 Err(shared) if started.elapsed() > MAX_READER_WAIT => {
                     current.base = Some(shared);
-                    let message = "the store is being read; try again later";
-                    return Err(Error::new(ErrorKind::Storage, message));
+                    return Err(being_read());
                 }
                 Err(shared) => base = shared,
             }
-            thread::sleep(Duration::from_millis(1));
+            thread::sleep(POLL);
         }
         state.is_quick_to_open = false;
         let mut bytes = self.source.bytes()?;

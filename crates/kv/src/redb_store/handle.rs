@@ -191,6 +191,12 @@ impl Handle {
         health.catch(|| create().map_err(|error| health.report(error)))
     }
 
+    /// The number of its committed states that something still refers to.
+    pub(super) fn states(&self) -> usize {
+        // Each of them shares the health of the handle.
+        Arc::strong_count(&self.health) - 1
+    }
+
     /// Begins to read the last commit.
     pub(super) fn committed_state(&self) -> Result<Arc<CommittedState>> {
         let OpenDatabase { database, barrier } = self.database()?;
