@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use leafbase::bulk::{self, FileLayout, SpaceView, Subtrees};
-use leafbase::markdown;
+use leafbase::markdown::{self, EmptyFirstItem, ParseOptions};
 use leafbase::{Block, BlockData, BlockKind, Connection, Limits, Progress, Result, TaskInfo};
 
 pub(crate) use self::layout::{ATTACHMENTS, ExportLayout, ExportedDocument};
@@ -345,7 +345,9 @@ fn front_matter(block: &Block) -> Option<String> {
 /// The round-trip check: parses `rendered` and compares the result with `blocks`. Returns the first
 /// difference in a sentence.
 fn round_trip_difference(rendered: &str, blocks: &[Block]) -> Option<String> {
-    let parsed = match markdown::parse(rendered, &markdown::ParseOptions::default()) {
+    // As an import reads it.
+    let options = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
+    let parsed = match markdown::parse(rendered, &options) {
         Ok(parsed) => parsed.blocks,
         Err(error) => return Some(format!("it cannot be read back: {error}")),
     };

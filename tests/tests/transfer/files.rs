@@ -361,3 +361,13 @@ fn a_link_finds_a_document_titled_like_a_day() {
     assert_eq!(file(&files, "A.md"), "[2026-03-01](Log/%2532026-03-01.md)\n");
     same_again(&files);
 }
+
+#[test]
+fn an_empty_first_item_is_no_difference_between_export_and_import() {
+    let text = "## Ingredients\n\n- \n\n## Directions\n\n- \n- Stir.\n";
+    let (notes, report) = of_files(&[("Recipe.md", text.as_bytes())]);
+    let told: Vec<_> = report.warnings.iter().map(|warning| warning.kind).collect();
+    assert_eq!(told, [VaultWarningKind::EmptyFirstItem; 2]);
+    let (files, report) = exported_with_report(&notes);
+    assert_eq!((file(&files, "Recipe.md").as_str(), report.warnings), (text, Vec::new()));
+}
