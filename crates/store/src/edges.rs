@@ -24,6 +24,14 @@ impl EdgeEnd {
     pub fn name(name: &str) -> Self {
         Self::Name(xxhash_rust::xxh3::xxh3_128(name.to_lowercase().as_bytes()).to_be_bytes())
     }
+
+    /// The block, if it is one.
+    pub const fn block(self) -> Option<BlockId> {
+        match self {
+            Self::Block(block) => Some(block),
+            Self::Day(_) | Self::Asset(_) | Self::Name(_) => None,
+        }
+    }
 }
 
 /// How a block refers to a target.

@@ -83,7 +83,8 @@ pub fn update<T: ReadTree + ?Sized>(
     context: &Context<'_>,
     patches: Vec<BlockPatch>,
 ) -> Result<UpdatedBlocks> {
-    let mut update = BlockUpdate::new(tree, context, patches.len())?;
+    let blocks: Vec<_> = patches.iter().map(|patch| patch.id).collect();
+    let mut update = BlockUpdate::new(tree, context, &blocks)?;
     for patch in patches {
         let mut block = update.find(patch)?;
         let parts = update.apply(&mut block)?.into_iter().collect();
@@ -95,17 +96,22 @@ pub fn update<T: ReadTree + ?Sized>(
 const BLOCKS: &str = "blocks in one request";
 
 impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
-    /// Starts an update by `patch_count` patches.
+    /// Starts an update of `blocks`, by one patch for each in this order.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] at `blocks`.
-    pub fn new(tree: &'a T, context: &'a Context<'a>, patch_count: usize) -> Result<Self> {
-        check_count(BLOCKS, context.limits.blocks_per_request, patch_count, "blocks")?;
+    pub fn new(tree: &'a T, context: &'a Context<'a>, blocks: &[BlockId]) -> Result<Self> {
+        check_count(BLOCKS, context.limits.blocks_per_request, blocks.len(), "blocks")?;
+        let reader = RequestReader::new(tree);
+        // What a single block needs is read with it.
+        if blocks.len() > 1 {
+            reader.prefetch(blocks);
+        }
         Ok(Self {
-            reader: RequestReader::new(tree),
+            reader,
             context,
             ids: UniqueIds::default(),
-            block_count: patch_count,
+            block_count: blocks.len(),
             next_index: 0,
             updated: UpdatedBlocks::default(),
         })
@@ -117,7 +123,7 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
     /// As [`update`], unless they concern the new data.
     pub fn find(&mut self, patch: BlockPatch) -> Result<PatchedBlock> {
         let index = self.next_index;
-        debug_assert!(index < self.block_count, "`new` was called with the number of patches");
+        debug_assert!(index < self.block_count, "`new` was called with the block of each patch");
         self.next_index += 1;
         let at = |error: Error| error.at(format_args!("blocks[{index}]"));
         let (location, before) = self.look_up(patch.id).map_err(|error| at(error.at("id")))?;

@@ -318,7 +318,8 @@ impl<A: AccessScope> Connection<A> {
         patches: Vec<BlockPatch>,
     ) -> Result<UpdatedBlocks> {
         let links = LinkRedactor::new(tree);
-        let mut update = BlockUpdate::new(tree, context, patches.len())?;
+        let blocks: Vec<_> = patches.iter().map(|patch| patch.id).collect();
+        let mut update = BlockUpdate::new(tree, context, &blocks)?;
         for mut patch in patches {
             let (content, item) = (patch.content.take(), patch.item.take());
             let mut block = update.find(patch)?;

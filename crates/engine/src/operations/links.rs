@@ -93,27 +93,26 @@ impl<A: FullAccess> Connection<A> {
             let record = tree.document(document)?.ok_or_else(Error::not_found)?;
             let reader = tree.full_reader()?;
             let blocks = tree.subtree(document.root(), None)?;
-            let mut found = DocumentLinks::default();
             let mut names = DocumentNames::new(tree);
+            let mut ends = Vec::new();
             for (_, block) in blocks.with_parents() {
-                found.links.extend(links_of(reader, &mut names, document, block)?);
+                ends.extend(ends_of(&mut names, block)?.into_iter().map(|end| (block, end)));
             }
+            let targets = ends.iter().filter_map(|(_, end)| end.block());
+            reader.prefetch_locations(&targets.collect::<Vec<_>>());
+            let links = ends.into_iter().map(|(block, end)| link(reader, document, block, end));
+            let links = links.collect::<Result<_>>()?;
             let own_names = names.leading_to(document)?;
             let blocks = blocks.with_parents().map(|(_, block)| block.id);
-            found.back_links = back_links(reader, &record, &own_names, blocks)?;
-            Ok(found)
+            let back_links = back_links(reader, &record, &own_names, blocks)?;
+            Ok(DocumentLinks { links, back_links })
         })
     }
 }
 
-/// The links in the text of `block`, each target once. Names that lead to no document, or to
-/// several, are text.
-fn links_of(
-    reader: SpaceReader<'_>,
-    names: &mut DocumentNames<'_, '_>,
-    document: DocumentId,
-    block: &BlockRecord,
-) -> Result<Vec<Link>> {
+/// What the links in the text of `block` lead to, each target once. Names that lead to no document,
+/// or to several, are text.
+fn ends_of(names: &mut DocumentNames<'_, '_>, block: &BlockRecord) -> Result<Vec<EdgeEnd>> {
     let (mut ends, mut known) = (Vec::new(), BTreeSet::new());
     edges(&block.data, &mut |target| {
         let is_named = matches!(target.to, EdgeEnd::Name(_));
@@ -128,7 +127,7 @@ fn links_of(
             ends.push(EdgeEnd::Block(target.root()));
         }
     }
-    ends.into_iter().map(|end| link(reader, document, block, end)).collect()
+    Ok(ends)
 }
 
 /// The names in the wiki links of a block.
@@ -182,28 +181,32 @@ fn back_links(
 ) -> Result<Vec<Link>> {
     let ends = blocks.map(EdgeEnd::Block).chain(target.day.map(EdgeEnd::Day));
     let named = names.iter().map(|name| EdgeEnd::name(name));
-    let (mut found, mut known) = (Vec::new(), BTreeSet::new());
-    for end in ends.chain(named) {
+    let ends: Vec<_> = ends.chain(named).collect();
+    reader.prefetch_edges(&ends);
+    let (mut edges, mut known) = (Vec::new(), BTreeSet::new());
+    for end in ends {
         let is_named = matches!(end, EdgeEnd::Name(_));
         let end_block = if is_named { EdgeEnd::Block(target.id.root()) } else { end };
-        for source in sources(reader, end)? {
-            // A block may link to one target by its ID and by several names: it is listed once.
-            if !known.insert((end_block, source)) {
-                continue;
-            }
-            let Some(standing) = reader.locate(source)? else { continue };
-            let document = standing.document;
-            let is_trashed =
-                reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
-            if document == target.id || is_trashed {
-                continue;
-            }
-            // An edge has the hash of a name, which another name may share: the text decides.
-            if let Some(block) = reader.block(source)?
-                && (!is_named || is_named_in(&block, names))
-            {
-                found.push(link(reader, document, &block, end_block)?);
-            }
+        // A block may link to one target by its ID and by several names: it is listed once.
+        let sources = sources(reader, end)?.into_iter();
+        let new = sources.filter(|source| known.insert((end_block, *source)));
+        edges.extend(new.map(|source| (source, end_block, is_named)));
+    }
+    reader.prefetch(&edges.iter().map(|(source, ..)| *source).collect::<Vec<_>>());
+    let mut found = Vec::new();
+    for (source, end, is_named) in edges {
+        let Some(standing) = reader.locate(source)? else { continue };
+        let document = standing.document;
+        let is_trashed =
+            reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
+        if document == target.id || is_trashed {
+            continue;
+        }
+        // An edge has the hash of a name, which another name may share: the text decides.
+        if let Some(block) = reader.block(source)?
+            && (!is_named || is_named_in(&block, names))
+        {
+            found.push(link(reader, document, &block, end)?);
         }
     }
     found.sort_by_key(|link| {

@@ -118,8 +118,9 @@ impl<A: FullAccess> Connection<A> {
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
         let UpdateTasks { tasks_to_update: tasks, .. } = request.into();
         self.check_count("tasksToUpdate", tasks.len())?;
+        let ids: Vec<_> = tasks.iter().map(|task| task.id).collect();
         let (updated, _) = self.operation("update_tasks").write(|transaction| {
-            let mut updates = Updates::begin(transaction, self.limits())?;
+            let mut updates = Updates::begin(transaction, self.limits(), &ids)?;
             for (index, task) in tasks.iter().enumerate() {
                 updates
                     .add(task)

@@ -5,6 +5,7 @@ use leafbase_model::{BlockId, DocumentId, Result};
 
 use super::transaction_cache::TransactionCache;
 use super::{ReaderCache, SpaceReader};
+use crate::edges::EdgeEnd;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, CHANGES};
 use crate::kv::{KeyRange, ReadHint};
 use crate::lookup::stored_location;
@@ -27,6 +28,11 @@ const MAX_DOCUMENTS: usize = 32;
 const NEWEST_BLOCKS: usize = 4;
 /// Rows of the change log that are loaded at once: each change has at least one.
 const MAX_LOG_ROWS: usize = 256;
+
+/// Ends whose edges are loaded in one round trip.
+const MAX_ENDS: usize = 256;
+/// Edges that are loaded of an end: most have none.
+const FEW_EDGES: usize = 16;
 
 /// How much of a document is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +112,35 @@ impl SpaceReader<'_> {
                 ReadHint::Key(&beginning),
                 ReadHint::Range(KeyRange::half_open(&start, &end), MAX_LOG_ROWS),
             ]);
+        }
+    }
+
+    /// Prepares lookups of where `blocks` are: from a remote store, their locations are loaded
+    /// together. An error is left to the lookups.
+    pub fn prefetch_locations(&self, blocks: &[BlockId]) {
+        if self.read.is_remote() {
+            for blocks in blocks.chunks(MAX_BLOCKS) {
+                let keys: Vec<_> =
+                    blocks.iter().map(|block| keyspaces::block_location(*block)).collect();
+                let hints: Vec<_> = keys.iter().map(|key| ReadHint::Key(key)).collect();
+                let _ = self.read.prefetch(&hints);
+            }
+        }
+    }
+
+    /// Prepares reads of the edges to `ends`: from a remote store, the first ones of all are loaded
+    /// together. An error is left to the reads.
+    pub fn prefetch_edges(&self, ends: &[EdgeEnd]) {
+        if !self.read.is_remote() {
+            return;
+        }
+        for ends in ends.chunks(MAX_ENDS) {
+            let prefixes: Vec<_> = ends.iter().map(|end| keyspaces::edges_to(*end)).collect();
+            let bounds = prefixes.iter().map(|prefix| (prefix, keyspaces::prefix_end_of(prefix)));
+            let bounds: Vec<_> = bounds.collect();
+            let ranges = bounds.iter().map(|(start, end)| KeyRange::half_open(start, end));
+            let hints: Vec<_> = ranges.map(|range| ReadHint::Range(range, FEW_EDGES)).collect();
+            let _ = self.read.prefetch(&hints);
         }
     }
 

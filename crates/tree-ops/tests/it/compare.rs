@@ -87,7 +87,8 @@ pub(crate) fn update_split(
     patches: Vec<BlockPatch>,
     split: &dyn Fn(BlockData) -> Vec<BlockData>,
 ) -> Result<UpdatedBlocks> {
-    let mut update = BlockUpdate::new(tree, context, patches.len())?;
+    let blocks: Vec<_> = patches.iter().map(|patch| patch.id).collect();
+    let mut update = BlockUpdate::new(tree, context, &blocks)?;
     for patch in patches {
         let mut block = update.find(patch)?;
         let parts = update.apply(&mut block)?.map(split).unwrap_or_default();

@@ -12,6 +12,7 @@ use super::additions::several_paragraphs;
 use super::destinations::{self, Destinations, DocumentRecords, top};
 use super::task_blocks::{find, renamed, to_task};
 use crate::core::transaction::OperationTransaction;
+use crate::core::tree::Tree;
 use crate::operations::normalize;
 
 /// The updates of one request. All are planned before the first is applied.
@@ -30,10 +31,16 @@ pub(super) struct Updates<'a, 'w, 't> {
 }
 
 impl<'a, 'w, 't> Updates<'a, 'w, 't> {
+    /// Begins updates of `tasks`.
     pub(super) fn begin(
         transaction: &'a mut OperationTransaction<'w, 't>,
         limits: &'a Limits,
+        tasks: &[BlockId],
     ) -> Result<Self> {
+        transaction.plan(|tree, _| {
+            prefetch(tree, tasks);
+            Ok(())
+        })?;
         let destinations = Destinations::new(transaction)?;
         let (edits, blocks, placed, going) =
             (Vec::new(), Vec::new(), HashMap::new(), HashMap::new());
@@ -89,7 +96,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         let patch = BlockPatch { rev: update.rev, ..BlockPatch::new(update.id, fields) };
         let limits = self.limits;
         let updated = self.transaction.plan(|tree, context| {
-            let mut update = BlockUpdate::new(tree, context, 1)?;
+            let mut update = BlockUpdate::new(tree, context, &[patch.id])?;
             let mut block = update.find(patch)?;
             let before = &block.before.data;
             let further = normalize::fields(before, &mut block.fields, limits)
@@ -119,6 +126,8 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         self.gather()?;
         let blocks = self.blocks;
         self.transaction.plan(|tree, _| {
+            // Their rows were written, so that the transaction has forgotten where they are.
+            prefetch(tree, &blocks.iter().map(|block| block.id).collect::<Vec<_>>());
             let (mut documents, mut tasks) =
                 (DocumentRecords::default(), Vec::with_capacity(blocks.len()));
             for block in blocks {
@@ -160,5 +169,12 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             Ok(going)
         })?;
         destinations::move_to(self.transaction, going)
+    }
+}
+
+/// Prepares lookups of several tasks; what a single one needs is read with it.
+fn prefetch(tree: &Tree<'_>, tasks: &[BlockId]) {
+    if tasks.len() > 1 {
+        tree.prefetch(tasks);
     }
 }
