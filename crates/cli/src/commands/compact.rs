@@ -10,8 +10,8 @@ use crate::error::CliResult;
 use crate::progress;
 use crate::show::line;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_hours(24);
+const MINUTE: Duration = Duration::from_mins(1);
 const MIB: u64 = 1 << 20;
 
 /// Return unused space to the file system, and drop old changes

@@ -48,6 +48,9 @@ impl<A: AccessScope> Connection<A> {
         self.check_ids("blockIds", Some(&block_ids))?;
         self.operation("resolve").read(|tree| {
             let texts = VisibleTexts::new(tree);
+            if tree.is_unrestricted() {
+                tree.full_reader()?.prefetch_with_roots(&block_ids);
+            }
             let resolved = block_ids.iter().enumerate().map(|(index, block)| {
                 resolved(tree, &texts, *block)
                     .map_err(|error| error.at(format_args!("blockIds[{index}]")))

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use leafbase::{
-    BlockPatch, Connection, DeleteBlocks, DocumentOrder, Fetch, ListDocuments, Position, Space,
-    TaskState, TaskUpdate, UpdateBlocks, UpdateTasks,
+    AddComments, AddItems, BackLinks, BlockPatch, CommentDraft, Connection, CreateCollection,
+    DeleteBlocks, DocumentOrder, Fetch, ItemDraft, ItemUpdate, ListComments, ListDocuments,
+    ListTags, ListTasks, Position, PropertyDraft, PropertyKind, ResolveBlocks, SchemaDraft, Space,
+    TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
 };
 use leafbase_postgres::PostgresDatabase;
 
@@ -97,6 +99,49 @@ fn operations_take_few_round_trips() {
         ("listing by time", by_time, 1),
     ];
     assert_eq!(hits.len(), 20);
+    let over: Vec<_> = found.iter().filter(|(_, trips, most)| trips > most).collect();
+    assert!(over.is_empty(), "round trips, and the most there should be: {over:?}");
+}
+
+/// Fifty of each kind of thing, each in a document of its own.
+#[test]
+fn what_lies_apart_is_read_together() {
+    let Some(scene) = scene() else { return };
+    let hub = scene.notes.create_document("Hub").unwrap().id();
+    let mut blocks = Vec::new();
+    for n in 0..50 {
+        let document = scene.notes.create_document(&format!("Document {n}")).unwrap().id();
+        let text = format!("- [ ] pack {n} #tag{n}\n\nto [Hub](block://{hub})");
+        let inserted = scene.notes.insert_markdown(&text, Position::end_of(document)).unwrap();
+        blocks.push(inserted[0].id);
+    }
+    let schema = SchemaDraft::new("Chores", [PropertyDraft::new("Due", PropertyKind::Date)]);
+    let chores = scene.notes.create_collection(CreateCollection::new(schema, hub)).unwrap().id;
+    let drafts = (0..50).map(|n| ItemDraft::new(format!("Chore {n}")).with("due", "2026-03-01"));
+    let (add_items, items) = scene.trips(|notes| notes.add_items(AddItems::new(chores, drafts)));
+    let items = items.iter().map(|item| ItemUpdate::of(item.id).with("due", "2026-03-02"));
+    let items = UpdateItems::new(chores, items);
+    let comments = blocks.iter().map(|block| CommentDraft::new(*block, "why?"));
+    let comments = AddComments::new(comments);
+    let texts = blocks.iter().map(|block| BlockPatch::markdown(*block, "unpack"));
+    let texts = UpdateBlocks::new(texts);
+    let (blocks_of, on) = (ResolveBlocks::new(blocks.clone()), ListComments::on(blocks));
+    let (open, tags) = (ListTasks::new(TaskScope::Open), ListTags::new());
+    let found = [
+        ("add 50 items", add_items, 6),
+        ("items", scene.trips(|notes| notes.items(chores)).0, 6),
+        ("update 50 items", scene.trips(|notes| notes.update_items(items)).0, 10),
+        ("tasks", scene.trips(|notes| notes.tasks(open)).0, 3),
+        ("tags", scene.trips(|notes| notes.list_tags(tags)).0, 3),
+        ("resolve", scene.trips(|notes| notes.resolve(blocks_of)).0, 4),
+        ("back links", scene.trips(|notes| notes.back_links(BackLinks::to(hub))).0, 10),
+        ("links of a document", scene.trips(|notes| notes.document_links(hub)).0, 7),
+        // Each new comment and each change of tags looks up a row of its own.
+        ("add comments", scene.trips(|notes| notes.add_comments(comments)).0, 60),
+        ("list comments", scene.trips(|notes| notes.list_comments(on)).0, 4),
+        ("update blocks", scene.trips(|notes| notes.update_blocks(texts)).0, 104),
+        ("folders", scene.trips(|notes| notes.folders()).0, 3),
+    ];
     let over: Vec<_> = found.iter().filter(|(_, trips, most)| trips > most).collect();
     assert!(over.is_empty(), "round trips, and the most there should be: {over:?}");
 }

@@ -1,6 +1,8 @@
 //! Reads of a store on another machine: what an operation is about to read is loaded in one round
 //! trip. For all other stores nothing is done.
 
+use std::collections::BTreeSet;
+
 use leafbase_model::{BlockId, DocumentId, Result};
 
 use super::transaction_cache::TransactionCache;
@@ -29,8 +31,8 @@ const NEWEST_BLOCKS: usize = 4;
 /// Rows of the change log that are loaded at once: each change has at least one.
 const MAX_LOG_ROWS: usize = 256;
 
-/// Ends whose edges are loaded in one round trip.
-const MAX_ENDS: usize = 256;
+/// Ranges that are loaded in one round trip.
+const MAX_RANGES: usize = 256;
 /// Edges that are loaded of an end: most have none.
 const FEW_EDGES: usize = 16;
 
@@ -128,18 +130,37 @@ impl SpaceReader<'_> {
         }
     }
 
+    /// Prepares reads of `blocks` and of the roots of their documents: from a remote store, they
+    /// are loaded together. An error is left to the reads.
+    pub fn prefetch_with_roots(&self, blocks: &[BlockId]) {
+        if self.read.is_remote() {
+            self.load_blocks(blocks);
+            let located = blocks.iter().filter_map(|block| self.location(*block).ok().flatten());
+            let roots: BTreeSet<_> = located.map(|location| location.document.root()).collect();
+            self.load_blocks(&roots.into_iter().collect::<Vec<_>>());
+        }
+    }
+
     /// Prepares reads of the edges to `ends`: from a remote store, the first ones of all are loaded
     /// together. An error is left to the reads.
     pub fn prefetch_edges(&self, ends: &[EdgeEnd]) {
+        if self.read.is_remote() {
+            let prefixes: Vec<_> = ends.iter().map(|end| keyspaces::edges_to(*end)).collect();
+            self.prefetch_ranges(&prefixes, FEW_EDGES);
+        }
+    }
+
+    /// Prepares reads of the first `entries` with each prefix: from a remote store, they are loaded
+    /// together. An error is left to the reads.
+    pub(super) fn prefetch_ranges(&self, prefixes: &[Vec<u8>], entries: usize) {
         if !self.read.is_remote() {
             return;
         }
-        for ends in ends.chunks(MAX_ENDS) {
-            let prefixes: Vec<_> = ends.iter().map(|end| keyspaces::edges_to(*end)).collect();
-            let bounds = prefixes.iter().map(|prefix| (prefix, keyspaces::prefix_end_of(prefix)));
-            let bounds: Vec<_> = bounds.collect();
-            let ranges = bounds.iter().map(|(start, end)| KeyRange::half_open(start, end));
-            let hints: Vec<_> = ranges.map(|range| ReadHint::Range(range, FEW_EDGES)).collect();
+        for prefixes in prefixes.chunks(MAX_RANGES) {
+            let ends: Vec<_> = prefixes.iter().map(|it| keyspaces::prefix_end_of(it)).collect();
+            let ranges = prefixes.iter().zip(&ends);
+            let ranges = ranges.map(|(start, end)| KeyRange::half_open(start, end));
+            let hints: Vec<_> = ranges.map(|range| ReadHint::Range(range, entries)).collect();
             let _ = self.read.prefetch(&hints);
         }
     }

@@ -119,17 +119,27 @@ impl SpaceReader<'_> {
             let is_full = found.len() >= limit;
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
-        for counted in &mut found {
-            counted.form = self.first_form(&counted.tag)?;
+        let prefixes = found.iter().map(|it| keyspaces::documents_tagged(&it.tag));
+        self.prefetch_ranges(&prefixes.collect::<Vec<_>>(), 1);
+        let documents = found.iter().map(|it| self.first_tagged(&it.tag));
+        let documents = documents.collect::<Result<Vec<_>>>()?;
+        let prefixes = found.iter().zip(&documents);
+        let prefixes = prefixes.map(|(it, first)| keyspaces::blocks_tagged(*first, &it.tag));
+        self.prefetch_ranges(&prefixes.collect::<Vec<_>>(), 1);
+        for (counted, first) in found.iter_mut().zip(documents) {
+            counted.form = self.first_form(first, &counted.tag)?;
         }
         Ok(found)
     }
 
-    /// The tag as the first block of its first document writes it.
-    fn first_form(&self, tag: &str) -> Result<String> {
+    fn first_tagged(&self, tag: &str) -> Result<DocumentId> {
         let missing = || records::corrupt(&keyspaces::tag_count(tag));
-        let prefix = keyspaces::documents_tagged(tag);
-        let document = first_in(self.read, &prefix)?.ok_or_else(missing)?;
+        first_in(self.read, &keyspaces::documents_tagged(tag))?.ok_or_else(missing)
+    }
+
+    /// The tag as its first block in `document` writes it.
+    fn first_form(&self, document: DocumentId, tag: &str) -> Result<String> {
+        let missing = || records::corrupt(&keyspaces::tag_count(tag));
         let (prefix, mut form) = (keyspaces::blocks_tagged(document, tag), None);
         let end = prefix_end_of(&prefix);
         self.read.scan(KeyRange::half_open(&prefix, &end), &mut |key, value| {

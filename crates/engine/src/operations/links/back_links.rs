@@ -17,6 +17,8 @@ use crate::operations::lookups::DocumentNames;
 
 /// How many edges are read at a time, at most.
 const EDGES_PER_READ: usize = 256;
+/// Targets whose first edges are read together.
+const TARGETS_PER_READ: usize = 256;
 /// Length of a block ID in a cursor.
 const ID_LENGTH: usize = 26;
 
@@ -151,6 +153,11 @@ impl BackLinkReader<'_, '_> {
         let redactor = LinkRedactor::new(self.tree);
         let mut items = Vec::new();
         let first = after.map(|position| position.target);
+        let ends = self.targets.iter().filter(|target| first.is_none_or(|at| **target >= at));
+        let ends: Vec<_> = ends.copied().take(TARGETS_PER_READ).collect();
+        if self.tree.is_unrestricted() {
+            self.tree.full_reader()?.prefetch_edges(&ends);
+        }
         for target in self.targets.iter().filter(|target| first.is_none_or(|at| **target >= at)) {
             let source = after.filter(|position| position.target == *target);
             let mut last =
@@ -159,6 +166,7 @@ impl BackLinkReader<'_, '_> {
                 // One more than fits tells whether another page follows.
                 let missing = (limit - items.len()).saturating_add(1).min(EDGES_PER_READ);
                 let sources = self.sources(*target, last, missing)?;
+                self.tree.prefetch(&sources.iter().map(|source| source.block).collect::<Vec<_>>());
                 for source in &sources {
                     let Some(link) = self.link(&redactor, *source, *target)? else { continue };
                     if items.len() == limit {

@@ -90,6 +90,8 @@ impl TaskList<'_> {
         let (mut items, mut last) = (Vec::new(), (None, 0));
         loop {
             let page = read(after.as_ref(), rows)?;
+            let shown = page.tasks.split_at_checked((limit - items.len()).saturating_add(1));
+            self.reader.prefetch(shown.map_or(&page.tasks, |(shown, _)| shown));
             for (index, id) in page.tasks.iter().enumerate() {
                 let Some(task) = Some(self.task(*id)?).filter(|task| is_wanted(&task.info)) else {
                     continue;

@@ -5,7 +5,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Error, ErrorKind, Item,
     ItemUpdate, Limits, PropertyChange, Result, Schema, UpdateItems, invariant,
 };
-use leafbase_tree_ops::{Context, update_edit};
+use leafbase_tree_ops::{Context, ReadTree, update_edit};
 
 use super::error_order;
 use super::lookup::{check_count, item, writable};
@@ -69,6 +69,7 @@ impl ItemUpdates {
         context: &Context<'_>,
     ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
+        tree.prefetch(&self.items.iter().map(|item| item.id).collect::<Vec<_>>());
         let today = today(tree, context.stamp.at)?;
         let values = ValueReader { today, limits: context.limits, new_options: self.new_options };
         let read = |most| self.read(tree, &schema, values, most);
