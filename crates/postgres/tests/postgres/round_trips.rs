@@ -140,7 +140,7 @@ fn what_lies_apart_is_read_together() {
         ("add comments", scene.trips(|notes| notes.add_comments(comments)).0, 60),
         ("list comments", scene.trips(|notes| notes.list_comments(on)).0, 4),
         ("update blocks", scene.trips(|notes| notes.update_blocks(texts)).0, 104),
-        ("folders", scene.trips(|notes| notes.folders()).0, 3),
+        ("folders", scene.trips(Connection::folders).0, 3),
     ];
     let over: Vec<_> = found.iter().filter(|(_, trips, most)| trips > most).collect();
     assert!(over.is_empty(), "round trips, and the most there should be: {over:?}");
