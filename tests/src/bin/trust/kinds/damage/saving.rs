@@ -83,8 +83,17 @@ pub fn save(
             && reading::ask(&notes, question)
                 .is_ok_and(|found| without_counts(&found) == without_counts(answer))
     };
-    let is_lost =
-        |number: &usize| !answers(number) && !is_fewer(number) && !is_kept_folders(number);
+    // A document whose record is lost is shown, though it may have been in the trash, and its tasks
+    // with it.
+    let is_more_tasks = |number: &usize| {
+        let (question, answer) = &scene.truth[*number];
+        matches!(question, Question::Tasks(_))
+            && report.lost.contains_key(&LossKind::Document)
+            && reading::ask(&notes, question).is_ok_and(|found| has_all_tasks(&found, answer))
+    };
+    let is_lost = |number: &usize| {
+        !answers(number) && !is_fewer(number) && !is_kept_folders(number) && !is_more_tasks(number)
+    };
     if let Some(lost) = kept.copied().find(is_lost) {
         let lost = &lost;
         let (question, answer) = &scene.truth[*lost];
@@ -143,4 +152,11 @@ fn explains(scene: &Scene, report: &SalvageReport, id: &str, name: &str) -> bool
     let is_named =
         || report.losses.iter().any(|loss| loss.record.contains(id) || loss.message.contains(id));
     scene.knows(id) || is_named() || !report.is_whole() && name == "Recovered"
+}
+
+/// Whether a list of tasks has all of another one, each as it was.
+fn has_all_tasks(found: &str, answer: &str) -> bool {
+    // The revision is the last of a task's fields.
+    let mut tasks = answer.split("Task { ").skip(1).filter_map(|task| task.split(" rev: ").next());
+    tasks.all(|task| found.contains(task))
 }
