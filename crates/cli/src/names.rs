@@ -224,11 +224,11 @@ fn by_title(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
     }
 }
 
-/// The documents whose title is the name, or a part of it behind a slash, with their paths, sorted
-/// by these: a path ends with a title, which may contain slashes.
+/// The documents whose title or path is the name, with their paths, sorted by these. The engine
+/// knows the paths of folders; that of a built-in location is its name and the title.
 fn titled(notes: &Connection, name: &str) -> CliResult<Vec<(String, Document)>> {
     let folders = FolderCatalog::read(notes)?;
-    let behind = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
+    let behind = name.split_once('/').map(|(_, title)| title);
     let mut found = BTreeMap::new();
     for title in iter::once(name).chain(behind) {
         for document in notes.find_documents(FindDocuments::named(title))?.0 {

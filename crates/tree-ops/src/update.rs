@@ -103,10 +103,7 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
     pub fn new(tree: &'a T, context: &'a Context<'a>, blocks: &[BlockId]) -> Result<Self> {
         check_count(BLOCKS, context.limits.blocks_per_request, blocks.len(), "blocks")?;
         let reader = RequestReader::new(tree);
-        // What a single block needs is read with it.
-        if blocks.len() > 1 {
-            reader.prefetch(blocks);
-        }
+        reader.prefetch(blocks);
         Ok(Self {
             reader,
             context,

@@ -261,8 +261,8 @@ impl<'a> Tree<'a> {
 impl ReadTree for Tree<'_> {
     fn prefetch(&self, blocks: &[BlockId]) {
         // A restricted call looks each block up alone: a prefetch would make hidden neighbours
-        // cheaper or dearer.
-        if self.is_unrestricted() {
+        // cheaper or dearer. What a single block needs is read with it.
+        if self.is_unrestricted() && blocks.len() > 1 {
             self.reader.prefetch(blocks);
         }
     }

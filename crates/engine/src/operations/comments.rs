@@ -171,14 +171,16 @@ impl<A: AccessScope> Connection<A> {
 /// The comments on `blocks`. A block named twice counts once.
 fn comments_on(tree: &Tree<'_>, blocks: &[BlockId]) -> Result<Vec<(BlockId, Comment)>> {
     let mut within: BTreeMap<DocumentId, BTreeSet<BlockId>> = BTreeMap::new();
-    tree.prefetch(blocks);
+    if tree.is_unrestricted() {
+        tree.full_reader()?.prefetch_locations(blocks);
+    }
     for (index, block) in blocks.iter().enumerate() {
         let found = tree.locate(*block).and_then(|found| found.ok_or_else(Error::not_found));
         let document = found.map_err(|error| error.at(format_args!("blockIds[{index}]")))?.document;
         within.entry(document).or_default().insert(*block);
     }
     if tree.is_unrestricted() {
-        tree.full_reader()?.prefetch_documents(within.keys().copied());
+        tree.full_reader()?.prefetch_comments(within.keys().copied());
     }
     let mut found = Vec::new();
     for (document, blocks) in within {
@@ -292,10 +294,7 @@ fn additions(
     drafts: &[CommentDraft],
 ) -> Result<Vec<Edit>> {
     let (mut documents, mut writable) = (Vec::with_capacity(drafts.len()), HashSet::new());
-    // What a single block needs is read with it.
-    if drafts.len() > 1 {
-        tree.prefetch(&drafts.iter().map(|draft| draft.block_id).collect::<Vec<_>>());
-    }
+    tree.prefetch(&drafts.iter().map(|draft| draft.block_id).collect::<Vec<_>>());
     for (index, draft) in drafts.iter().enumerate() {
         let document =
             document_of(tree, draft.block_id, &mut writable).map_err(|error| error.at("blockId"));

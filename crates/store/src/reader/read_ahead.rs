@@ -35,6 +35,8 @@ const MAX_LOG_ROWS: usize = 256;
 const MAX_RANGES: usize = 256;
 /// Edges that are loaded of an end: most have none.
 const FEW_EDGES: usize = 16;
+/// Comments that are loaded of a document.
+const FEW_COMMENTS: usize = 16;
 
 /// How much of a document is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,22 +146,29 @@ impl SpaceReader<'_> {
     /// Prepares reads of the edges to `ends`: from a remote store, the first ones of all are loaded
     /// together. An error is left to the reads.
     pub fn prefetch_edges(&self, ends: &[EdgeEnd]) {
-        if self.read.is_remote() {
-            let prefixes: Vec<_> = ends.iter().map(|end| keyspaces::edges_to(*end)).collect();
-            self.prefetch_ranges(&prefixes, FEW_EDGES);
-        }
+        self.prefetch_ranges(ends.iter().map(|end| keyspaces::edges_to(*end)), FEW_EDGES);
+    }
+
+    /// Prepares reads of the comments in `documents`: from a remote store, the first ones of all
+    /// are loaded together. An error is left to the reads.
+    pub fn prefetch_comments(&self, documents: impl IntoIterator<Item = DocumentId>) {
+        let prefixes = documents.into_iter().map(keyspaces::document_comments);
+        self.prefetch_ranges(prefixes, FEW_COMMENTS);
     }
 
     /// Prepares reads of the first `entries` with each prefix: from a remote store, they are loaded
     /// together. An error is left to the reads.
-    pub(super) fn prefetch_ranges(&self, prefixes: &[Vec<u8>], entries: usize) {
+    pub(super) fn prefetch_ranges<P: AsRef<[u8]>>(
+        &self,
+        prefixes: impl Iterator<Item = P>,
+        entries: usize,
+    ) {
         if !self.read.is_remote() {
             return;
         }
-        for prefixes in prefixes.chunks(MAX_RANGES) {
-            let ends: Vec<_> = prefixes.iter().map(|it| keyspaces::prefix_end_of(it)).collect();
-            let ranges = prefixes.iter().zip(&ends);
-            let ranges = ranges.map(|(start, end)| KeyRange::half_open(start, end));
+        let bounds = prefixes.map(|it| (keyspaces::prefix_end_of(it.as_ref()), it));
+        for bounds in bounds.collect::<Vec<_>>().chunks(MAX_RANGES) {
+            let ranges = bounds.iter().map(|(end, it)| KeyRange::half_open(it.as_ref(), end));
             let hints: Vec<_> = ranges.map(|range| ReadHint::Range(range, entries)).collect();
             let _ = self.read.prefetch(&hints);
         }
@@ -223,7 +232,7 @@ impl DocumentRows {
             ranges: [
                 range(keyspaces::document_runs(document), runs),
                 range(keyspaces::document_collections(document), 1),
-                range(keyspaces::document_comments(document), FEW_RUNS),
+                range(keyspaces::document_comments(document), FEW_COMMENTS),
             ],
         }
     }

@@ -120,12 +120,12 @@ impl SpaceReader<'_> {
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let prefixes = found.iter().map(|it| keyspaces::documents_tagged(&it.tag));
-        self.prefetch_ranges(&prefixes.collect::<Vec<_>>(), 1);
+        self.prefetch_ranges(prefixes, 1);
         let documents = found.iter().map(|it| self.first_tagged(&it.tag));
         let documents = documents.collect::<Result<Vec<_>>>()?;
         let prefixes = found.iter().zip(&documents);
         let prefixes = prefixes.map(|(it, first)| keyspaces::blocks_tagged(*first, &it.tag));
-        self.prefetch_ranges(&prefixes.collect::<Vec<_>>(), 1);
+        self.prefetch_ranges(prefixes, 1);
         for (counted, first) in found.iter_mut().zip(documents) {
             counted.form = self.first_form(first, &counted.tag)?;
         }

@@ -12,7 +12,6 @@ use super::additions::several_paragraphs;
 use super::destinations::{self, Destinations, DocumentRecords, top};
 use super::task_blocks::{find, renamed, to_task};
 use crate::core::transaction::OperationTransaction;
-use crate::core::tree::Tree;
 use crate::operations::normalize;
 
 /// The updates of one request. All are planned before the first is applied.
@@ -38,7 +37,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         tasks: &[BlockId],
     ) -> Result<Self> {
         transaction.plan(|tree, _| {
-            prefetch(tree, tasks);
+            tree.prefetch(tasks);
             Ok(())
         })?;
         let destinations = Destinations::new(transaction)?;
@@ -127,7 +126,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         let blocks = self.blocks;
         self.transaction.plan(|tree, _| {
             // Their rows were written, so that the transaction has forgotten where they are.
-            prefetch(tree, &blocks.iter().map(|block| block.id).collect::<Vec<_>>());
+            tree.prefetch(&blocks.iter().map(|block| block.id).collect::<Vec<_>>());
             let (mut documents, mut tasks) =
                 (DocumentRecords::default(), Vec::with_capacity(blocks.len()));
             for block in blocks {
@@ -169,12 +168,5 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             Ok(going)
         })?;
         destinations::move_to(self.transaction, going)
-    }
-}
-
-/// Prepares lookups of several tasks; what a single one needs is read with it.
-fn prefetch(tree: &Tree<'_>, tasks: &[BlockId]) {
-    if tasks.len() > 1 {
-        tree.prefetch(tasks);
     }
 }
