@@ -119,6 +119,13 @@ pub trait Read {
         false
     }
 
+    /// Whether a read of `key` waits for no other machine: always with a near store, and with a
+    /// remote one once the key was read or prefetched.
+    fn is_loaded(&self, key: &[u8]) -> bool {
+        let _ = key;
+        !self.is_remote()
+    }
+
     /// Loads what the caller is about to read: a remote store answers in one round trip, and the
     /// reads that follow from its memory. Changes no result. By default does nothing.
     ///

@@ -271,6 +271,8 @@ enum Wrong {
     TakesAHintForAll,
     /// The records that a hint asks for do not exist.
     LosesHintedRecords,
+    /// What was read is still said to be on another machine.
+    ForgetsWhatItLoads,
 }
 
 #[derive(Debug)]
@@ -358,6 +360,10 @@ impl Read for WrongSnapshot {
             let ends = self.wrong == Wrong::TakesAHintForAll && left == 0;
             Ok(if ends { ControlFlow::Break(()) } else { flow })
         })
+    }
+
+    fn is_loaded(&self, key: &[u8]) -> bool {
+        self.wrong != Wrong::ForgetsWhatItLoads && self.inner.is_loaded(key)
     }
 
     fn prefetch(&self, hints: &[ReadHint<'_>]) -> Result<()> {
@@ -495,6 +501,7 @@ fn wrong_stores_do_not_conform() {
         Wrong::DoesNotReadItsOwnWrites,
         Wrong::TakesAHintForAll,
         Wrong::LosesHintedRecords,
+        Wrong::ForgetsWhatItLoads,
     ];
     let passed: Vec<_> = wrongs
         .into_iter()

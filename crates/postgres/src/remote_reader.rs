@@ -243,6 +243,16 @@ impl RemoteReader {
         requests
     }
 
+    /// Whether it is cached what `key` has, or that it does not exist.
+    pub(crate) fn is_loaded(&self, key: &[u8]) -> bool {
+        self.cache().get(key).is_some()
+    }
+
+    /// Whether all entries of `span` are cached.
+    pub(crate) fn has_cached(&self, span: &KeySpan) -> bool {
+        self.cache().scan(span, false).is_some_and(|cached| cached.rest.is_none())
+    }
+
     /// The value of `key`, if it exists.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<SharedValue>> {
         if let Some(known) = self.cache().get(key) {

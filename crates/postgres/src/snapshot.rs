@@ -33,6 +33,10 @@ impl Read for PostgresSnapshot {
         true
     }
 
+    fn is_loaded(&self, key: &[u8]) -> bool {
+        self.0.is_loaded(key)
+    }
+
     fn prefetch(&self, hints: &[ReadHint<'_>]) -> Result<()> {
         self.0.load(hints)
     }

@@ -1,5 +1,6 @@
 //! Write transactions: they hold the lock of their space, and send their writes together.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::future::{join3, try_join, try_join3};
@@ -231,6 +232,10 @@ impl Read for PostgresTransaction {
         true
     }
 
+    fn is_loaded(&self, key: &[u8]) -> bool {
+        self.overlay.get(key).is_some() || self.reader.is_loaded(key)
+    }
+
     fn prefetch(&self, hints: &[ReadHint<'_>]) -> Result<()> {
         self.reader.load(hints)
     }
@@ -250,7 +255,17 @@ impl Transaction for PostgresTransaction {
             return Ok(());
         }
         self.has_written = true;
-        self.send(Some((lower, upper)))
+        let span = KeySpan::of(KeyRange::half_open(lower, upper));
+        if !self.reader.has_cached(&span) {
+            return self.send(Some((lower, upper)));
+        }
+        // Its keys are known, and are deleted with the other writes: what was read stays cached.
+        let mut keys = Vec::new();
+        self.scan(KeyRange::half_open(lower, upper), &mut |key, _| {
+            keys.push(key.to_vec());
+            Ok(ControlFlow::Continue(()))
+        })?;
+        keys.iter().try_for_each(|key| self.delete(key))
     }
 }
 

@@ -173,14 +173,14 @@ impl ChangeBody {
 
 /// The body of the change `sequence`, which exists.
 pub(crate) fn change_body(source: &dyn Read, sequence: u64) -> Result<ChangeBody> {
-    let (lower, mut body) = (keyspaces::change_part(sequence, 0), None);
-    let upper = keyspaces::change_part(sequence.saturating_add(1), 0);
+    let (lower, mut body) = (keyspaces::change_parts(sequence), None);
+    let upper = keyspaces::prefix_end(lower);
     let mut parts = ChangeParts::default();
     source.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
         body = parts.push(key, value)?;
         Ok(if body.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
-    body.ok_or_else(|| records::corrupt(&lower))
+    body.ok_or_else(|| records::corrupt(&keyspaces::change_part(sequence, 0)))
 }
 
 /// Assembles the bodies of changes from their parts, in the order of their keys.

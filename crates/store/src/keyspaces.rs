@@ -237,9 +237,22 @@ impl fmt::Display for RowName<'_> {
     }
 }
 
-/// The prefix successor: the first key after all keys with `prefix`. It exists because tags are
-/// below 255.
+/// The prefix successor: a key after all keys with `prefix`, and before all later ones of its
+/// length. It exists because tags are below 255.
 pub(crate) fn prefix_end<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
+    increment(&mut prefix);
+    prefix
+}
+
+/// [`prefix_end`] for a prefix of any length: the same bytes, so that a range that was read ahead
+/// answers a scan.
+pub(crate) fn prefix_end_of(prefix: &[u8]) -> Vec<u8> {
+    let mut end = prefix.to_vec();
+    increment(&mut end);
+    end
+}
+
+fn increment(prefix: &mut [u8]) {
     debug_assert!(prefix.first() != Some(&0xff), "tags are below 255");
     for byte in prefix.iter_mut().rev() {
         let (next, carry) = byte.overflowing_add(1);
@@ -249,19 +262,6 @@ pub(crate) fn prefix_end<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
             break;
         }
     }
-    prefix
-}
-
-/// [`prefix_end`] for a prefix of any length.
-pub(crate) fn prefix_end_of(prefix: &[u8]) -> Vec<u8> {
-    let mut end = prefix.to_vec();
-    while let Some(last) = end.pop() {
-        if let Some(next) = last.checked_add(1) {
-            end.push(next);
-            break;
-        }
-    }
-    end
 }
 
 /// The tag followed by `parts`, which have `N - 1` bytes in total.
@@ -422,5 +422,6 @@ mod tests {
     #[test]
     fn the_end_of_a_prefix_carries() {
         assert_eq!(prefix_end([1, 2, 0xff, 0xff]), [1, 3, 0, 0]);
+        assert_eq!(prefix_end_of(&[1, 2, 0xff, 0xff]), [1, 3, 0, 0]);
     }
 }

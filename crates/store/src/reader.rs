@@ -33,7 +33,7 @@ pub(crate) mod items;
 mod links;
 pub(crate) mod log;
 mod query;
-mod read_ahead;
+pub(crate) mod read_ahead;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 mod texts;

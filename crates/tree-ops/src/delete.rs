@@ -41,7 +41,10 @@ pub fn delete<T: ReadTree + ?Sized>(
 ) -> Result<DeletedBlocks> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let reader = RequestReader::new(tree);
-    reader.prefetch(&ids);
+    // What is read of a single block is read with it.
+    if ids.len() > 1 {
+        reader.prefetch_subtrees(&ids);
+    }
     let mut unique_ids = UniqueIds::with_capacity(ids.len());
     let mut parents = Vec::with_capacity(ids.len());
     for (index, id) in ids.iter().enumerate() {

@@ -262,6 +262,7 @@ fn each<T: ReadTree + ?Sized>(
     mut take: impl FnMut(DocumentRecord) -> Result<()>,
 ) -> Result<()> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "documentIds")?;
+    tree.prefetch_documents(ids);
     let mut unique_ids = HashSet::new();
     for (index, id) in ids.iter().enumerate() {
         let mut check = || {

@@ -42,7 +42,7 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
         return Err(Error::position("a block cannot be moved next to itself").at(position.path()));
     }
     // The IDs may be unknown or duplicate; `locate` reports that below.
-    reader.prefetch(&ids);
+    reader.prefetch_subtrees(&ids);
     let mut unique_ids = UniqueIds::with_capacity(ids.len());
     let mut origins = Vec::with_capacity(ids.len());
     for (index, id) in ids.iter().enumerate() {

@@ -11,6 +11,15 @@ pub trait ReadTree {
     /// locations at once if that is cheaper.
     fn prefetch(&self, _blocks: &[BlockId]) {}
 
+    /// Announces that each of `blocks` will be moved or deleted with its descendants, as
+    /// [`Self::prefetch`].
+    fn prefetch_subtrees(&self, blocks: &[BlockId]) {
+        self.prefetch(blocks);
+    }
+
+    /// Announces that each of `documents` will be moved or deleted as a whole.
+    fn prefetch_documents(&self, _documents: &[DocumentId]) {}
+
     /// The location of `block`, if it exists.
     ///
     /// # Errors

@@ -39,6 +39,12 @@ impl<'a, T: ReadTree + ?Sized> RequestReader<'a, T> {
         self.tree.prefetch(blocks);
     }
 
+    /// Announces that each of `blocks` will be moved or deleted with its descendants.
+    pub(crate) fn prefetch_subtrees(&self, blocks: &[BlockId]) {
+        self.parents.borrow_mut().reserve(blocks.len());
+        self.tree.prefetch_subtrees(blocks);
+    }
+
     /// The location of a block named by the request. Its document must be writable.
     pub(crate) fn locate(&self, block: BlockId) -> Result<BlockLocation> {
         let location = self.tree.locate(block)?.ok_or_else(Error::not_found)?;

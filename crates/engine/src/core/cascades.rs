@@ -104,6 +104,7 @@ pub(in crate::core) fn purge(
     limits: &Limits,
     documents: &[DocumentId],
 ) -> Result<()> {
+    transaction.reader()?.prefetch_dependents(documents);
     let mut erasures = Vec::with_capacity(documents.len());
     let mut embedded = Vec::with_capacity(documents.len());
     for id in documents {

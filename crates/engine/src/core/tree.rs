@@ -267,6 +267,18 @@ impl ReadTree for Tree<'_> {
         }
     }
 
+    fn prefetch_subtrees(&self, blocks: &[BlockId]) {
+        if self.is_unrestricted() {
+            self.reader.prefetch_subtrees(blocks);
+        }
+    }
+
+    fn prefetch_documents(&self, documents: &[DocumentId]) {
+        if self.is_unrestricted() {
+            self.reader.prefetch_listings(documents);
+        }
+    }
+
     fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         self.locate_visible(block)
     }

@@ -300,8 +300,14 @@ fn hints_change_no_read(store: &dyn Store, durability: Durability) {
     }
 }
 
-/// Asserts that `read` has the `expected` entries, by each way to read them, from few to all.
+/// Asserts that `read` has the `expected` entries, by each way to read them, from few to all, and
+/// has loaded what `hints` name and what was read.
 fn reads_are(read: &(impl Read + ?Sized), expected: &[KeyValue], hints: &[ReadHint<'_>]) {
+    for hint in hints {
+        if let ReadHint::Key(key) = hint {
+            assert!(read.is_loaded(key), "{key:?} after {hints:?}");
+        }
+    }
     let value_of = |key: &[u8]| {
         let found = expected.iter().find(|(other, _)| other == key);
         found.map(|(_, value)| value.clone())
@@ -309,6 +315,7 @@ fn reads_are(read: &(impl Read + ?Sized), expected: &[KeyValue], hints: &[ReadHi
     let wanted: [&[u8]; 6] = [b"r55", b"r11", b"r33", b"r", b"ri", b"i"];
     for key in wanted {
         assert_eq!(get(read, key), value_of(key), "{key:?} after {hints:?}");
+        assert!(read.is_loaded(key), "{key:?} was read");
     }
     for (lower, upper) in [(&b"i"[..], &b"j"[..]), (b"ib", b"r2"), (b"", b"s")] {
         let within = |(key, _): &&KeyValue| **key >= *lower && **key < *upper;

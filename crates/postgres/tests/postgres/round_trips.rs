@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use leafbase::{
     AddComments, AddItems, BackLinks, BlockPatch, CommentDraft, Connection, CreateCollection,
-    DeleteBlocks, DocumentOrder, Fetch, ItemDraft, ItemUpdate, ListComments, ListDocuments,
-    ListTags, ListTasks, Position, PropertyDraft, PropertyKind, ResolveBlocks, SchemaDraft, Space,
-    TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
+    DeleteBlocks, DeleteDocuments, DeleteItems, Destination, DocumentOrder, Fetch, ItemDraft,
+    ItemUpdate, ListComments, ListDocuments, ListTags, ListTasks, MoveBlocks, MoveDocuments,
+    Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, ResolveBlocks, SchemaDraft,
+    Space, TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
 };
 use leafbase_postgres::PostgresDatabase;
 
@@ -70,6 +71,12 @@ fn operations_take_few_round_trips() {
     let (update_all, _) = scene.trips(|notes| notes.update_blocks(request));
     let children: Vec<_> = tree.children().iter().map(|block| block.id).take(50).collect();
     let (delete, _) = scene.trips(|notes| notes.delete_blocks(DeleteBlocks::new(children)));
+    let [last, other] = [98, 97].map(|n| tree.children()[n].id);
+    let (move_one, _) = scene.trips(|notes| {
+        notes.move_blocks(MoveBlocks::new([last], Position::end_of(listed[2].id())))
+    });
+    let (delete_one, _) = scene.trips(|notes| notes.delete_blocks(DeleteBlocks::new([other])));
+    let (trash_one, _) = scene.trips(|notes| notes.delete_documents(listed[3].id()));
     let list = "- [ ] pack\n".repeat(50);
     let tasks = scene.notes.insert_markdown(&list, Position::end_of(listed[0].id())).unwrap();
     let done = tasks.iter().map(|task| TaskUpdate::of(task.id).with_state(TaskState::Done));
@@ -90,10 +97,13 @@ fn operations_take_few_round_trips() {
         ("insert at the end", insert, 2),
         ("insert after a block", insert_after, 3),
         ("update", update, 3),
+        ("move of a block", move_one, 6),
+        ("deletion of a block", delete_one, 4),
+        ("deletion of a document", trash_one, 5),
         ("links of a document", links, 9),
         ("update of 99", update_all, 4),
         ("update of 50 tasks", update_tasks, 8),
-        ("delete of 50", delete, 13),
+        ("delete of 50", delete, 5),
         ("search", search, 6),
         ("listing", listing, 1),
         ("listing by time", by_time, 1),
@@ -136,11 +146,58 @@ fn what_lies_apart_is_read_together() {
         ("resolve", scene.trips(|notes| notes.resolve(blocks_of)).0, 4),
         ("back links", scene.trips(|notes| notes.back_links(BackLinks::to(hub))).0, 10),
         ("links of a document", scene.trips(|notes| notes.document_links(hub)).0, 7),
-        // Each new comment and each change of tags looks up a row of its own.
+        // Each new comment looks up a row of its own.
         ("add comments", scene.trips(|notes| notes.add_comments(comments)).0, 60),
         ("list comments", scene.trips(|notes| notes.list_comments(on)).0, 4),
-        ("update blocks", scene.trips(|notes| notes.update_blocks(texts)).0, 104),
+        ("update blocks", scene.trips(|notes| notes.update_blocks(texts)).0, 6),
         ("folders", scene.trips(Connection::folders).0, 3),
+    ];
+    let over: Vec<_> = found.iter().filter(|(_, trips, most)| trips > most).collect();
+    assert!(over.is_empty(), "round trips, and the most there should be: {over:?}");
+}
+
+/// Fifty documents, or blocks of them, changed by one call.
+#[test]
+fn what_lies_apart_is_changed_together() {
+    let Some(scene) = scene() else { return };
+    let hub = scene.notes.create_document("Hub").unwrap().id();
+    let folder = scene.notes.create_folder("Old", None).unwrap().id;
+    let (mut documents, mut moved, mut deleted, mut kept) = (vec![], vec![], vec![], vec![]);
+    for n in 0..50 {
+        let document = scene.notes.create_document(&format!("Document {n}")).unwrap().id();
+        let text = format!("one #tag{n}\n\n- [ ] two\n\nthree [Hub](block://{hub})\n\nfour");
+        let inserted = scene.notes.insert_markdown(&text, Position::end_of(document)).unwrap();
+        documents.push(document);
+        moved.push(inserted[0].id);
+        deleted.push(inserted[1].id);
+        kept.push(inserted[2].id);
+    }
+    let schema = SchemaDraft::new("Chores", [PropertyDraft::new("Due", PropertyKind::Date)]);
+    let chores = scene.notes.create_collection(CreateCollection::new(schema, hub)).unwrap().id;
+    let drafts = (0..50).map(|n| ItemDraft::new(format!("Chore {n}")).with("due", "2026-03-01"));
+    let items = scene.notes.add_items(AddItems::new(chores, drafts)).unwrap();
+    let items: Vec<_> = items.iter().map(|item| item.id).take(30).collect();
+    let moves = MoveBlocks::new(moved, Position::end_of(hub));
+    let old = MoveDocuments::new(documents.clone(), Destination::Folder(folder));
+    let texts = kept.iter().map(|block| BlockPatch::markdown(*block, "another #new"));
+    let texts = UpdateBlocks::new(texts);
+    let trash = DeleteDocuments::new(documents.clone());
+    let back = MoveDocuments::new(documents.clone(), Destination::Unsorted);
+    let gone = DeleteItems::new(chores, items);
+    let trash_again = DeleteDocuments::new(documents.clone());
+    let purge = PurgeDocuments::new(documents);
+    let found = [
+        ("query items", scene.trips(|notes| notes.query_items(QueryItems::of(chores))).0, 7),
+        ("delete items", scene.trips(|notes| notes.delete_items(gone)).0, 10),
+        ("move blocks", scene.trips(|notes| notes.move_blocks(moves)).0, 10),
+        ("delete blocks", scene.trips(|n| n.delete_blocks(DeleteBlocks::new(deleted))).0, 10),
+        ("update blocks", scene.trips(|notes| notes.update_blocks(texts)).0, 10),
+        ("move documents", scene.trips(|notes| notes.move_documents(old)).0, 10),
+        ("delete documents", scene.trips(|notes| notes.delete_documents(trash)).0, 10),
+        ("restore documents", scene.trips(|notes| notes.move_documents(back)).0, 10),
+        ("trash again", scene.trips(|notes| notes.delete_documents(trash_again)).0, 10),
+        // Each document has rows of the change log of its own.
+        ("purge", scene.trips(|notes| notes.purge_documents(purge)).0, 130),
     ];
     let over: Vec<_> = found.iter().filter(|(_, trips, most)| trips > most).collect();
     assert!(over.is_empty(), "round trips, and the most there should be: {over:?}");

@@ -10,6 +10,11 @@ pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
     joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])
 }
 
+/// Prefix of the parts of a change.
+pub(crate) fn change_parts(sequence: u64) -> [u8; 9] {
+    joined(CHANGES, &[&sequence.to_be_bytes()])
+}
+
 /// The sequence and the number of the part.
 pub(crate) fn parse_change_part(key: &[u8]) -> Option<(u64, u32)> {
     let (sequence, part) = key.get(1..)?.split_first_chunk::<8>()?;

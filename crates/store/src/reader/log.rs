@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, ErrorKind, Result};
 
+use super::read_ahead::prefetch_ranges;
 use super::{ReaderCache, SpaceReader};
 use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body};
 use crate::change_row::ChangeRow;
@@ -339,6 +340,9 @@ impl<'a> SpaceReader<'a> {
     }
 }
 
+/// Changes of documents that are loaded at once.
+const MAX_ROWS_AHEAD: usize = 64;
+
 /// The rows of the log that touch some documents, newest first: each names the one before, so that
 /// the rows of other documents are not read.
 pub(crate) struct RowsTouching {
@@ -400,6 +404,11 @@ impl RowsTouching {
     /// The last row before the one returned last.
     pub(crate) fn previous(&mut self, source: &dyn Read) -> Result<Option<ChangeBody>> {
         while let Some(sequence) = self.next.pop_last() {
+            if !source.is_loaded(&keyspaces::change_part(sequence, 0)) {
+                let rows = [sequence].into_iter().chain(self.next.iter().rev().copied());
+                let rows = rows.take(MAX_ROWS_AHEAD).map(keyspaces::change_parts);
+                prefetch_ranges(source, rows, 1);
+            }
             let body = change_body(source, sequence)?;
             self.touched = body.documents()?;
             if self.touched.iter().any(|touched| self.documents.contains(&touched.id)) {

@@ -9,7 +9,7 @@ use super::transaction_cache::TransactionCache;
 use super::{ReaderCache, SpaceReader};
 use crate::edges::EdgeEnd;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, CHANGES};
-use crate::kv::{KeyRange, ReadHint};
+use crate::kv::{KeyRange, Read, ReadHint};
 use crate::lookup::stored_location;
 use crate::records::meta;
 
@@ -35,8 +35,9 @@ const MAX_LOG_ROWS: usize = 256;
 const MAX_RANGES: usize = 256;
 /// Edges that are loaded of an end: most have none.
 const FEW_EDGES: usize = 16;
-/// Comments that are loaded of a document.
-const FEW_COMMENTS: usize = 16;
+/// Rows of a kind that are loaded of what depends on the blocks of a document: comments, tags,
+/// tasks, collections.
+const FEW_ROWS: usize = 16;
 
 /// How much of a document is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +57,17 @@ impl WantedContent {
 
 impl SpaceReader<'_> {
     /// Loads the location of `block` and the content of its document: one round trip for a
-    /// document, by its root, and two for any other block.
+    /// document, by its root, and for a block whose location is loaded; two for any other block.
     pub(super) fn load_tree(&self, block: BlockId, wanted: WantedContent) -> Result<()> {
         if !self.read.is_remote() {
             return Ok(());
         }
-        let write = self.write_rows();
-        let hints = write.iter().flat_map(WriteRows::hints).collect::<Vec<_>>();
-        self.load_document(DocumentId::of_root(block), wanted.runs(), &hints)?;
+        let is_located = self.read.is_loaded(&keyspaces::block_location(block));
+        if !is_located {
+            let write = self.write_rows();
+            let hints = write.iter().flat_map(WriteRows::hints).collect::<Vec<_>>();
+            self.load_document(DocumentId::of_root(block), wanted.runs(), &hints)?;
+        }
         match stored_location(self.read, block)? {
             Some(location) if !location.parent.is_nil() => {
                 let start = location.run_key();
@@ -72,6 +76,9 @@ impl SpaceReader<'_> {
                 let runs = ReadHint::Range(KeyRange::half_open(&start, &end), BLOCK_RUNS);
                 let first_runs = if wanted == WantedContent::Whole { MAX_RUNS } else { FIRST_RUNS };
                 self.load_document(location.document, first_runs, &[runs])
+            }
+            Some(location) if is_located => {
+                self.load_document(location.document, wanted.runs(), &[])
             }
             _ => Ok(()),
         }
@@ -98,6 +105,52 @@ impl SpaceReader<'_> {
             let rows = documents.map(|id| DocumentRows::new(id, FEW_RUNS));
             for rows in rows.collect::<Vec<_>>().chunks(MAX_DOCUMENTS) {
                 let hints: Vec<_> = rows.iter().flat_map(DocumentRows::hints).collect();
+                let _ = self.read.prefetch(&hints);
+            }
+        }
+    }
+
+    /// Prepares moves and deletions of `documents` as wholes: from a remote store, their records
+    /// and the rows that list their blocks are loaded together. An error is left to the reads.
+    pub fn prefetch_listings(&self, documents: &[DocumentId]) {
+        if self.read.is_remote() {
+            for documents in documents.chunks(MAX_DOCUMENTS) {
+                let keys: Vec<_> = documents.iter().map(|id| keyspaces::document(*id)).collect();
+                let rows: Vec<_> = documents.iter().copied().map(DependentRows::new).collect();
+                let keys = keys.iter().map(|key| ReadHint::Key(key));
+                let hints: Vec<_> =
+                    keys.chain(rows.iter().flat_map(DependentRows::hints)).collect();
+                let _ = self.read.prefetch(&hints);
+            }
+        }
+    }
+
+    /// Prepares moves or deletions of `blocks` with their descendants, as [`Self::prefetch`]: from
+    /// a remote store, the content of their documents and what depends on it are loaded as well.
+    pub fn prefetch_subtrees(&self, blocks: &[BlockId]) {
+        // What a single block needs is read with it.
+        if blocks.len() > 1 {
+            self.prefetch(blocks);
+        }
+        if self.read.is_remote() {
+            let located = blocks.iter().filter_map(|block| self.locate(*block).ok().flatten());
+            let documents: BTreeSet<_> = located.map(|location| location.document).collect();
+            self.prefetch_dependents(&documents.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    /// Prepares erasures of `documents`: from a remote store, their content and what depends on it
+    /// are loaded together. An error is left to the reads.
+    pub fn prefetch_dependents(&self, documents: &[DocumentId]) {
+        if self.read.is_remote() {
+            let runs = (MAX_RUNS / documents.len().max(1)).clamp(FIRST_RUNS, FEW_RUNS);
+            for documents in documents.chunks(MAX_DOCUMENTS) {
+                let content = documents.iter().map(|id| DocumentRows::new(*id, runs));
+                let content: Vec<_> = content.collect();
+                let rows: Vec<_> = documents.iter().copied().map(DependentRows::new).collect();
+                let rows = rows.iter().flat_map(DependentRows::hints);
+                let hints: Vec<_> =
+                    content.iter().flat_map(DocumentRows::hints).chain(rows).collect();
                 let _ = self.read.prefetch(&hints);
             }
         }
@@ -153,7 +206,7 @@ impl SpaceReader<'_> {
     /// are loaded together. An error is left to the reads.
     pub fn prefetch_comments(&self, documents: impl IntoIterator<Item = DocumentId>) {
         let prefixes = documents.into_iter().map(keyspaces::document_comments);
-        self.prefetch_ranges(prefixes, FEW_COMMENTS);
+        self.prefetch_ranges(prefixes, FEW_ROWS);
     }
 
     /// Prepares reads of the first `entries` with each prefix: from a remote store, they are loaded
@@ -163,15 +216,7 @@ impl SpaceReader<'_> {
         prefixes: impl Iterator<Item = P>,
         entries: usize,
     ) {
-        if !self.read.is_remote() {
-            return;
-        }
-        let bounds = prefixes.map(|it| (keyspaces::prefix_end_of(it.as_ref()), it));
-        for bounds in bounds.collect::<Vec<_>>().chunks(MAX_RANGES) {
-            let ranges = bounds.iter().map(|(end, it)| KeyRange::half_open(it.as_ref(), end));
-            let hints: Vec<_> = ranges.map(|range| ReadHint::Range(range, entries)).collect();
-            let _ = self.read.prefetch(&hints);
-        }
+        prefetch_ranges(self.read, prefixes, entries);
     }
 
     /// Loads what is read of a document with up to `runs` of its runs, and `others`.
@@ -217,6 +262,36 @@ impl SpaceReader<'_> {
     }
 }
 
+/// Prepares reads of the first `entries` with each prefix: from a remote store, they are loaded
+/// together. An error is left to the reads.
+pub(crate) fn prefetch_ranges<P: AsRef<[u8]>>(
+    source: &dyn Read,
+    prefixes: impl Iterator<Item = P>,
+    entries: usize,
+) {
+    if !source.is_remote() {
+        return;
+    }
+    let bounds = prefixes.map(|it| (keyspaces::prefix_end_of(it.as_ref()), it));
+    for bounds in bounds.collect::<Vec<_>>().chunks(MAX_RANGES) {
+        let ranges = bounds.iter().map(|(end, it)| KeyRange::half_open(it.as_ref(), end));
+        let hints: Vec<_> = ranges.map(|range| ReadHint::Range(range, entries)).collect();
+        let _ = source.prefetch(&hints);
+    }
+}
+
+/// Prepares reads of `keys`: from a remote store, they are loaded together. An error is left to the
+/// reads.
+pub(crate) fn prefetch_keys<'k>(source: &dyn Read, keys: impl Iterator<Item = &'k Vec<u8>>) {
+    if source.is_remote() {
+        let hints: Vec<_> = keys.map(|key| ReadHint::Key(key)).collect();
+        // Nothing at all would begin the transaction by a round trip of its own.
+        if !hints.is_empty() {
+            let _ = source.prefetch(&hints);
+        }
+    }
+}
+
 /// The keys of what is read of a document: its record, the location of its root, and ranges.
 struct DocumentRows {
     keys: [[u8; 17]; 2],
@@ -232,7 +307,7 @@ impl DocumentRows {
             ranges: [
                 range(keyspaces::document_runs(document), runs),
                 range(keyspaces::document_collections(document), 1),
-                range(keyspaces::document_comments(document), FEW_COMMENTS),
+                range(keyspaces::document_comments(document), FEW_ROWS),
             ],
         }
     }
@@ -243,6 +318,33 @@ impl DocumentRows {
             ReadHint::Range(KeyRange::half_open(start, end), *entries)
         });
         self.keys.iter().map(|key| ReadHint::Key(key)).chain(ranges)
+    }
+}
+
+/// The ranges of what depends on a document, besides its content: tags, open tasks, closed tasks,
+/// collections, records of the host.
+struct DependentRows {
+    /// Lower and upper bounds.
+    ranges: [(Vec<u8>, Vec<u8>); 5],
+}
+
+impl DependentRows {
+    fn new(document: DocumentId) -> Self {
+        let range = |start: &[u8]| (start.to_vec(), keyspaces::prefix_end_of(start));
+        Self {
+            ranges: [
+                range(&keyspaces::tagged_blocks(document)),
+                range(&keyspaces::document_tasks(document, true)),
+                range(&keyspaces::document_tasks(document, false)),
+                range(&keyspaces::document_collections(document)),
+                range(&keyspaces::document_host_records(document)),
+            ],
+        }
+    }
+
+    fn hints(&self) -> impl Iterator<Item = ReadHint<'_>> {
+        let ranges = self.ranges.iter().map(|(start, end)| KeyRange::half_open(start, end));
+        ranges.map(|range| ReadHint::Range(range, FEW_ROWS))
     }
 }
 

@@ -44,7 +44,9 @@ impl SpaceTransaction<'_> {
     ) -> Result<()> {
         debug_assert!(moved.is_sorted(), "moved blocks are sorted");
         // Staged rows of the old document would be written after it has lost its blocks.
-        self.flush_tags()?;
+        if self.tags.has_any_of(from) {
+            self.flush_tags()?;
+        }
         for tagged in tags_in(&*self.rows, from)? {
             if moved.binary_search(&tagged.block).is_ok() {
                 self.tags.delete(from, tagged.tag.clone(), tagged.block);

@@ -10,6 +10,7 @@ use leafbase_model::{
     BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Limits, PropertyValue,
     Relation, Result, Schema, Subtrees, invariant,
 };
+use leafbase_store::EdgeEnd;
 use leafbase_tree_ops::ReadTree;
 
 use super::item_edits;
@@ -65,6 +66,8 @@ pub(crate) fn with_relations(
     edits: Vec<Edit>,
 ) -> Result<Vec<Edit>> {
     let deleted = Deleted::by(&edits);
+    let ends: Vec<_> = deleted.items.iter().copied().map(EdgeEnd::Block).collect();
+    tree.unguarded().prefetch_edges(&ends);
     let mut all = item_edits::unstamped_updates(tree, unlink_items(tree, &deleted.items)?)?;
     let mut state = PlannedState::after(&all);
     // The values in dropped properties are relations to deleted items, which are unlinked already.

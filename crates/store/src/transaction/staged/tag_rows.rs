@@ -9,9 +9,13 @@ use leafbase_model::{BlockId, DocumentId, Location, Result, invariant};
 use super::documents::{StagedDocuments, add_to_count};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
+use crate::reader::read_ahead::{prefetch_keys, prefetch_ranges};
 use crate::reader::tags::tags_in;
 use crate::records;
 use crate::tags::{are_counted, are_indexed};
+
+/// Rows that are loaded of a tag of a document: most tags have one.
+const FEW_BLOCKS: usize = 4;
 
 /// The blocks of one document whose row of one tag is put, with the tag as written, or deleted.
 type StagedBlocks = BTreeMap<BlockId, Option<String>>;
@@ -32,6 +36,12 @@ impl StagedTagRows {
         self.staged.entry((document, tag)).or_default().insert(block, None);
     }
 
+    /// Whether a tag of `document` is staged.
+    pub(crate) fn has_any_of(&self, document: DocumentId) -> bool {
+        let first = (document, String::new());
+        self.staged.range(first..).next().is_some_and(|((next, _), _)| *next == document)
+    }
+
     /// Writes the staged rows. Their documents were touched, are where their tags are counted, and
     /// were not erased since.
     pub(crate) fn flush(
@@ -40,7 +50,11 @@ impl StagedTagRows {
         documents: &StagedDocuments,
     ) -> Result<()> {
         let (mut batch, mut changes) = (WriteBatch::default(), TagChanges::default());
-        for ((document, tag), blocks) in std::mem::take(&mut self.staged) {
+        let staged = std::mem::take(&mut self.staged);
+        let prefixes =
+            staged.keys().map(|(document, tag)| keyspaces::blocks_tagged(*document, tag));
+        prefetch_ranges(&*rows, prefixes, FEW_BLOCKS);
+        for ((document, tag), blocks) in staged {
             let location = documents.location(document);
             invariant!(location.is_some(), "a document whose tags are staged was touched");
             // Before the rows are written: the index of documents changes only with the first
@@ -136,6 +150,7 @@ impl TagChanges {
             }
         }
         batch.write_to(rows)?;
+        prefetch_keys(&*rows, self.counts.keys());
         self.counts
             .into_iter()
             .try_for_each(|(key, difference)| add_to_count(rows, &key, difference))

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use leafbase_model::{BlockId, Edit, Error, Result};
-use leafbase_tree_ops::{self as ops, Context};
+use leafbase_tree_ops::{self as ops, Context, ReadTree};
 
 use super::lookup::{check_count, item, writable};
 use crate::core::tree::Tree;
@@ -19,6 +19,7 @@ pub(super) fn edits(
 ) -> Result<Vec<Edit>> {
     writable(tree, collection)?;
     check_count(LIST, context.limits.blocks_per_request, ids.len())?;
+    tree.prefetch_subtrees(ids);
     let mut named = HashSet::new();
     for (index, id) in ids.iter().enumerate() {
         let mut check = || {

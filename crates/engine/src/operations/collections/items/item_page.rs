@@ -152,6 +152,7 @@ impl ListingReader<'_, '_> {
             let mut subtrees = self.tree.subtree(self.collection, levels)?;
             return self.show(located.document, below_top(&mut subtrees), depth, &mut 0);
         }
+        self.tree.prefetch(ids);
         let (mut blocks, mut count) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
             let subtrees = self.tree.subtree_without_items(*id, depth)?;
