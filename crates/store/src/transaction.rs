@@ -16,6 +16,7 @@ use crate::edges::Extractor;
 use crate::keyspaces;
 use crate::kv::{Transaction, WriteBatch};
 use crate::lookup::{put_totals, space_totals};
+use crate::reader::read_ahead::prefetch_keys;
 use crate::reader::transaction_cache::TransactionCache;
 use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
@@ -183,6 +184,7 @@ impl<'a> SpaceTransaction<'a> {
     }
 
     fn apply_all(&mut self, edits: Vec<Edit>) -> Result<()> {
+        self.prefetch_comments_of(&edits);
         self.load_totals()?;
         for mut edit in edits {
             if !matches!(edit, Edit::Move { .. }) {
@@ -204,6 +206,19 @@ impl<'a> SpaceTransaction<'a> {
         }
         self.finish_cross_move()?;
         self.runs.rebalance(&*self.rows, &mut self.locations)
+    }
+
+    /// Prepares the lookups of the IDs of new comments: from a remote store, they are loaded
+    /// together. An error is left to the lookups.
+    fn prefetch_comments_of(&self, edits: &[Edit]) {
+        if self.rows.is_remote() {
+            let ids = edits.iter().filter_map(|edit| match edit {
+                Edit::AddComment { comment, .. } => Some(comment.id),
+                _ => None,
+            });
+            let keys: Vec<_> = ids.map(|id| keyspaces::comment_block(id).to_vec()).collect();
+            prefetch_keys(&*self.rows, keys.iter());
+        }
     }
 
     /// Reads the totals, which number the change in progress. Not before its first edit: a remote

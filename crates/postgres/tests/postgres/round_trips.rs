@@ -146,8 +146,7 @@ fn what_lies_apart_is_read_together() {
         ("resolve", scene.trips(|notes| notes.resolve(blocks_of)).0, 4),
         ("back links", scene.trips(|notes| notes.back_links(BackLinks::to(hub))).0, 10),
         ("links of a document", scene.trips(|notes| notes.document_links(hub)).0, 7),
-        // Each new comment looks up a row of its own.
-        ("add comments", scene.trips(|notes| notes.add_comments(comments)).0, 60),
+        ("add comments", scene.trips(|notes| notes.add_comments(comments)).0, 12),
         ("list comments", scene.trips(|notes| notes.list_comments(on)).0, 4),
         ("update blocks", scene.trips(|notes| notes.update_blocks(texts)).0, 6),
         ("folders", scene.trips(Connection::folders).0, 3),
