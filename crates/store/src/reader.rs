@@ -195,6 +195,7 @@ impl SpaceReader<'_> {
     /// As [`Self::locate`].
     pub fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
         let Some(location) = self.location(block)? else { return Ok(None) };
+        self.load_block(&location);
         let mut record = None;
         self.find_in_runs(&location, block, &mut |key, run, index| {
             let decoded = block::decode(block, run.block(index), &mut AuthorCache::default());

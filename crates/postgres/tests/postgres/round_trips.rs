@@ -54,6 +54,8 @@ fn operations_take_few_round_trips() {
         scene.trips(|notes| notes.fetch(Fetch::new(trip.id()).with_metadata()));
     let block = tree.children()[50].id;
     let (of_block, _) = scene.trips(|notes| notes.fetch(Fetch::new(block)));
+    let alone = Fetch::new(block).depth(0).with_metadata();
+    let (of_block_alone, _) = scene.trips(|notes| notes.fetch(alone));
     let (insert, _) =
         scene.trips(|notes| notes.insert_markdown("a station", Position::end_of(trip.id())));
     let (insert_after, _) =
@@ -94,6 +96,7 @@ fn operations_take_few_round_trips() {
         ("fetch", fetch, 1),
         ("fetch with metadata", with_metadata, 1),
         ("fetch of a block", of_block, 2),
+        ("fetch of a block without its children", of_block_alone, 2),
         ("insert at the end", insert, 2),
         ("insert after a block", insert_after, 3),
         ("update", update, 3),

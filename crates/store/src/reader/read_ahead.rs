@@ -11,6 +11,7 @@ use crate::edges::EdgeEnd;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, CHANGES};
 use crate::kv::{KeyRange, Read, ReadHint};
 use crate::lookup::stored_location;
+use crate::records::location::LocationRecord;
 use crate::records::meta;
 
 /// Runs that are loaded of a document whose whole content is wanted: about 2 MB.
@@ -95,6 +96,21 @@ impl SpaceReader<'_> {
             return Ok(());
         }
         self.load_tree(block, WantedContent::FewBlocks)
+    }
+
+    /// Loads the run of `block` with the comments of its document, unless the run is loaded. An
+    /// error is left to the reads.
+    pub(super) fn load_block(&self, location: &LocationRecord) {
+        if !self.read.is_remote() {
+            return;
+        }
+        let run = location.run_key();
+        if !self.read.is_loaded(&run) {
+            let comments = keyspaces::document_comments(location.document);
+            let end = keyspaces::prefix_end(comments);
+            let comments = ReadHint::Range(KeyRange::half_open(&comments, &end), FEW_ROWS);
+            let _ = self.read.prefetch(&[ReadHint::Key(&run), comments]);
+        }
     }
 
     /// Prepares reads of whole `documents`: from a remote store, their content is loaded together.
