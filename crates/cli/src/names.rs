@@ -17,8 +17,12 @@ use crate::show::blocks;
 
 /// Minimum length of an ID prefix.
 pub(crate) const MIN_ID_PREFIX: usize = 6;
+/// Characters of a whole ID.
+const ID_CHARACTERS: usize = 26;
 /// Candidates listed for an ambiguous name.
 const MAX_CANDIDATES: usize = 10;
+/// Documents or blocks that are looked up for the beginning of an ID.
+const MAX_FOUND: usize = 100;
 
 /// The target of a name.
 #[derive(Clone, Debug)]
@@ -36,8 +40,7 @@ pub(crate) fn document(notes: &Connection, name: &str) -> CliResult<Document> {
     }
 }
 
-/// Resolves `name` to a document or a block by lookup; only the beginning of an ID is compared
-/// with all there are.
+/// Resolves `name` to a document or a block by lookups: none of them reads the whole space.
 pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<ResolvedName> {
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
@@ -139,16 +142,26 @@ pub(crate) fn items_titled(
     Ok(notes.query_items(request)?.iter().map(|item| item.id).collect())
 }
 
-/// The block whose ID begins so. Reads all documents.
+/// The block whose ID begins so.
 fn by_block_prefix(notes: &Connection, name: &str) -> CliResult<Option<BlockId>> {
     let Some(prefix) = id_prefix(name) else { return Ok(None) };
     let mut found = Vec::new();
-    for (_, document) in &Catalog::read(notes)?.documents {
-        let root = notes.fetch(Fetch::new(document.id()))?;
-        let blocks = root.walk().filter(|(_, block)| block.id.to_string().starts_with(&prefix));
-        found.extend(blocks.map(|(_, block)| (block.id, blocks::words(block))));
+    for block in notes.find_ids(&prefix, MAX_FOUND)?.blocks {
+        found.push((block, blocks::words(&notes.fetch(Fetch::new(block).depth(0))?)));
     }
     one_block("blocks", name, found)
+}
+
+/// The document whose ID begins so.
+fn by_document_prefix(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
+    let Some(prefix) = id_prefix(name) else { return Ok(None) };
+    let folders = FolderCatalog::read(notes)?;
+    let mut found = Vec::new();
+    for id in notes.find_ids(&prefix, MAX_FOUND)?.documents {
+        let document = notes.document(id)?;
+        found.push((folders.path_of(&document), document));
+    }
+    one_document(name, &found, &|_, _| true)
 }
 
 /// The name as the beginning of an ID, if it may be one. IDs begin with a time, so with a zero, and
@@ -157,8 +170,9 @@ fn id_prefix(name: &str) -> Option<String> {
     let prefix = name.to_ascii_uppercase();
     let in_alphabet =
         |letter: char| letter.is_ascii_alphanumeric() && !matches!(letter, 'I' | 'L' | 'O' | 'U');
-    let is_prefix =
-        prefix.len() >= MIN_ID_PREFIX && prefix.starts_with('0') && prefix.chars().all(in_alphabet);
+    let is_prefix = (MIN_ID_PREFIX..ID_CHARACTERS).contains(&prefix.len())
+        && prefix.starts_with('0')
+        && prefix.chars().all(in_alphabet);
     is_prefix.then_some(prefix)
 }
 
@@ -216,12 +230,7 @@ fn by_title(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
             return Ok(Some(found));
         }
     }
-    match id_prefix(name) {
-        Some(id) => one_document(name, &Catalog::read(notes)?.documents, &|_, document| {
-            document.id().to_string().starts_with(&id)
-        }),
-        None => Ok(None),
-    }
+    by_document_prefix(notes, name)
 }
 
 /// The documents whose title or path is the name, with their paths, sorted by these. The engine
@@ -273,8 +282,10 @@ pub(crate) fn ambiguous(
     if candidates.len() > MAX_CANDIDATES {
         hint.push(format!("and {} more", candidates.len() - MAX_CANDIDATES));
     }
-    let hint = hint.join("\n");
-    CliError::usage(format!("{name:?} is ambiguous: {} {what} match", candidates.len()))
+    let (hint, count) = (hint.join("\n"), candidates.len());
+    // Of the beginning of an ID no more are looked up.
+    let or_more = if count == MAX_FOUND { " or more" } else { "" };
+    CliError::usage(format!("{name:?} is ambiguous: {count}{or_more} {what} match"))
         .hint(hint)
         .with_details(candidates)
 }

@@ -242,6 +242,7 @@ pub use operations::files::FileReader;
 pub use operations::flat_blocks::FlatBlock;
 pub use operations::history::differences::{DocumentDiff, TextDiff, TextPart};
 #[cfg(feature = "search")]
+pub use operations::id_prefixes::FoundIds;
 pub use operations::links::mentions::TitleMention;
 pub use operations::links::{DocumentLinks, Link};
 pub use operations::list_patch::{ListPatch, PatchStep};

@@ -17,6 +17,7 @@ pub(crate) mod files;
 pub(crate) mod flat_blocks;
 pub(crate) mod folders;
 pub(crate) mod history;
+pub(crate) mod id_prefixes;
 pub(crate) mod info;
 pub(crate) mod links;
 pub(crate) mod list_patch;

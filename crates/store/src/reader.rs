@@ -27,6 +27,7 @@ pub(crate) mod documents;
 pub(crate) mod embeddings;
 mod folders;
 mod host_records;
+mod id_ranges;
 mod index_scan;
 mod item_rows;
 pub(crate) mod items;

@@ -379,3 +379,24 @@ fn moves_that_make_no_tree_are_refused() {
     let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
     assert!(report.is_clean() && report.changes == 1, "{report:?}");
 }
+
+#[test]
+fn ids_are_found_between_two() {
+    let space = space();
+    let snapshot = space.snapshot().unwrap();
+    let reader = snapshot.reader();
+    for (first, last, limit) in
+        [(0, 50, 99), (7, 12, 99), (7, 12, 3), (12, 7, 99), (41, 50, 9), (3, 3, 0)]
+    {
+        let expected: Vec<u8> =
+            (1..=40).filter(|id| (first..=last).contains(id)).take(limit).collect();
+        let [from, to] = [first, last].map(|byte| BlockId::from_bytes([byte; 16]));
+        let blocks = reader.blocks_between(from, to, limit).unwrap();
+        let blocks: Vec<u8> = blocks.iter().map(|id| id.to_bytes()[0]).collect();
+        assert_eq!(blocks, expected, "{first} to {last}");
+        let [from, to] = [from, to].map(DocumentId::of_root);
+        let documents = reader.documents_between(from, to, limit).unwrap();
+        let documents: Vec<u8> = documents.iter().map(|id| id.to_bytes()[0]).collect();
+        assert_eq!(documents, expected, "{first} to {last}");
+    }
+}

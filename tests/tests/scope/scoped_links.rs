@@ -2,6 +2,7 @@
 //! of it when it comes back.
 
 mod files;
+mod kept_lines;
 mod putting_back;
 mod random;
 

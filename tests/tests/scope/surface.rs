@@ -32,7 +32,7 @@ lacking! {
     folders create_folder create_folders move_folders update_folders delete_folders
     tasks add_tasks update_tasks delete_tasks
     change_rows follow store_file promote demote is_follower copy_into copy_into_with
-    document_links last_position log_begins_at history block_history document_at diff_document restore
+    find_ids document_links last_position log_begins_at history block_history document_at diff_document restore
     check check_with compact compact_with stats flush_search rebuild_search backup_to backup_with rename set_zone apply close flush meta
     scope scoped folder_scope page_scope keep_scope kept_scope kept_scopes delete_kept_scope connect
 }

@@ -50,13 +50,13 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         }
     }
 
-    /// Replaces links to hidden blocks by placeholders.
-    pub(crate) fn redact(&self, texts: &mut impl Texts) -> Result<()> {
+    /// Replaces links to hidden blocks by placeholders. Returns whether there was one.
+    pub(crate) fn redact(&self, texts: &mut impl Texts) -> Result<bool> {
         let hidden = self.find(texts)?;
         if !hidden.is_empty() {
             insert_placeholders(&hidden, texts);
         }
-        Ok(())
+        Ok(!hidden.is_empty())
     }
 
     /// The redacted copy; borrowed if there is nothing to redact.
@@ -105,13 +105,32 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         // An explicit stack: replies nest as deep as documents.
         let mut waiting = vec![top];
         while let Some(Block { data, content, .. }) = waiting.pop() {
-            self.redact(data)?;
-            data.layout = redacted_layout(data.layout.take());
+            let is_redacted = self.redact(data)?;
+            if let Some(layout) = data.layout.take() {
+                data.layout = self.redacted_layout(*layout, is_redacted)?;
+            }
             if let Content::Blocks(children) = content {
                 waiting.extend(children);
             }
         }
         Ok(())
+    }
+
+    /// The layout of a block without links as they were written and without the path of its file,
+    /// which may name hidden documents. Lines that are kept as they were say what the block says,
+    /// and more: the title of a picture. They are of no use once the block is redacted.
+    fn redacted_layout(
+        &self,
+        layout: SourceLayout,
+        is_redacted: bool,
+    ) -> Result<Option<Box<SourceLayout>>> {
+        let mut shown = SourceLayout { links: Vec::new(), file: None, ..layout };
+        if let Some(lines) = &shown.verbatim
+            && (is_redacted || !self.find(&Cow::Borrowed(&*lines.text))?.is_empty())
+        {
+            shown.verbatim = None;
+        }
+        Ok(shown.into_option())
     }
 
     /// Restores the select options that a request names as they were shown, from the item or from
@@ -283,12 +302,6 @@ fn insert_placeholders(hidden: &[HiddenLink], texts: &mut impl Texts) {
         }
         (rest, field) = (others, field + 1);
     });
-}
-
-/// The layout of a block without links as they were written and without the path of its file, which
-/// may name hidden documents.
-fn redacted_layout(layout: Option<Box<SourceLayout>>) -> Option<Box<SourceLayout>> {
-    SourceLayout { links: Vec::new(), file: None, ..*layout? }.into_option()
 }
 
 /// The stored texts by their redacted form: a text that comes back unchanged is restored as a
