@@ -28,7 +28,10 @@ const TEXTS: [&str; 20] = [
     "[[a|block://@hidden]]",
 ];
 
-fn ways() -> [(&'static str, fn(&Scene, &str) -> Result<(), Error>); 4] {
+/// Writes a text to the document of a scene.
+type Write = fn(&Scene, &str) -> Result<(), Error>;
+
+fn ways() -> [(&'static str, Write); 4] {
     fn edit(scene: &Scene, text: &str) -> EditMarkdown {
         EditMarkdown::of(scene.document).replace("target", text)
     }
