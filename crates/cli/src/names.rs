@@ -40,7 +40,8 @@ pub(crate) fn document(notes: &Connection, name: &str) -> CliResult<Document> {
     }
 }
 
-/// Resolves `name` to a document or a block by lookups: none of them reads the whole space.
+/// Resolves `name` to a document or a block by lookups; all documents are read only to suggest one
+/// for a name that there is not.
 pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<ResolvedName> {
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);

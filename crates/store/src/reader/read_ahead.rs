@@ -215,24 +215,15 @@ impl SpaceReader<'_> {
     /// Prepares reads of the edges to `ends`: from a remote store, the first ones of all are loaded
     /// together. An error is left to the reads.
     pub fn prefetch_edges(&self, ends: &[EdgeEnd]) {
-        self.prefetch_ranges(ends.iter().map(|end| keyspaces::edges_to(*end)), FEW_EDGES);
+        let prefixes = ends.iter().map(|end| keyspaces::edges_to(*end));
+        prefetch_ranges(self.read, prefixes, FEW_EDGES);
     }
 
     /// Prepares reads of the comments in `documents`: from a remote store, the first ones of all
     /// are loaded together. An error is left to the reads.
     pub fn prefetch_comments(&self, documents: impl IntoIterator<Item = DocumentId>) {
         let prefixes = documents.into_iter().map(keyspaces::document_comments);
-        self.prefetch_ranges(prefixes, FEW_ROWS);
-    }
-
-    /// Prepares reads of the first `entries` with each prefix: from a remote store, they are loaded
-    /// together. An error is left to the reads.
-    pub(super) fn prefetch_ranges<P: AsRef<[u8]>>(
-        &self,
-        prefixes: impl Iterator<Item = P>,
-        entries: usize,
-    ) {
-        prefetch_ranges(self.read, prefixes, entries);
+        prefetch_ranges(self.read, prefixes, FEW_ROWS);
     }
 
     /// Loads what is read of a document with up to `runs` of its runs, and `others`.

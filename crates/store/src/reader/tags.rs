@@ -6,6 +6,7 @@ use leafbase_model::{BlockId, DocumentId, Result};
 
 use super::SpaceReader;
 use super::documents::first_in;
+use super::read_ahead::prefetch_ranges;
 use crate::keyspaces::{self, prefix_end_of};
 use crate::kv::{KeyRange, Read};
 use crate::lookup::contains;
@@ -120,12 +121,12 @@ impl SpaceReader<'_> {
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let prefixes = found.iter().map(|it| keyspaces::documents_tagged(&it.tag));
-        self.prefetch_ranges(prefixes, 1);
+        prefetch_ranges(self.read, prefixes, 1);
         let documents = found.iter().map(|it| self.first_tagged(&it.tag));
         let documents = documents.collect::<Result<Vec<_>>>()?;
         let prefixes = found.iter().zip(&documents);
         let prefixes = prefixes.map(|(it, first)| keyspaces::blocks_tagged(*first, &it.tag));
-        self.prefetch_ranges(prefixes, 1);
+        prefetch_ranges(self.read, prefixes, 1);
         for (counted, first) in found.iter_mut().zip(documents) {
             counted.form = self.first_form(first, &counted.tag)?;
         }
