@@ -91,14 +91,9 @@ impl Vectors {
         space.flush_search().expect("an index");
         let (mut numbers, mut blocks, mut bytes) = (Numbers(1), Vec::new(), Vec::new());
         let (whole, ()) = timed(|| {
-            // A page lists what has no vector yet, so each one is the first.
+            let mut request = MissingEmbeddings::of_blocks(MODEL);
             loop {
-                let missing = notes
-                    .missing_embeddings(MissingEmbeddings::of_blocks(MODEL))
-                    .expect("what is missing");
-                if missing.is_empty() {
-                    break;
-                }
+                let missing = notes.missing_embeddings(request.clone()).expect("what is missing");
                 let drafts = missing.iter().map(|entry| {
                     let vector = numbers.vector();
                     bytes.extend_from_slice(&vector);
@@ -106,6 +101,8 @@ impl Vectors {
                     EmbeddingDraft::new(entry.id, floats(&vector)).of_rev(entry.rev)
                 });
                 notes.put_embeddings(PutEmbeddings::new(MODEL, drafts)).expect("vectors");
+                let Some(cursor) = missing.next_cursor else { break };
+                request = request.after(cursor);
             }
         });
         println!("{} vectors listed and stored in {whole:?}", blocks.len());
