@@ -1,11 +1,11 @@
 //! Folders of documents.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
-    FolderPatch, FolderRecord, FolderRef, Items, Location, MoveFolders, Result, UpdateFolders,
-    invariant,
+    FolderPatch, FolderRecord, FolderRef, IdMap, Items, Location, MoveFolders, Result,
+    UpdateFolders, invariant,
 };
 use leafbase_store::{DocumentQuery, SpaceReader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
@@ -260,7 +260,7 @@ impl ReadFolders for FolderReader<'_> {
 }
 
 /// The number of documents in each location that has some.
-type LocationCounts = HashMap<Location, u64>;
+type LocationCounts = IdMap<Location, u64>;
 
 /// Whether a patch is a built-in location as the listing shows it, so that there is nothing to do.
 fn is_builtin_as_shown(patch: &FolderPatch) -> bool {
@@ -280,43 +280,39 @@ fn built_in(counts: &LocationCounts, location: BuiltInLocation) -> Folder {
     }
 }
 
-/// The top-level folders with their descendants.
+/// The top-level folders with their descendants, siblings by name.
 fn tree(reader: SpaceReader<'_>, counts: &LocationCounts) -> Result<Vec<Folder>> {
-    let records = reader.folders()?;
-    let known = records.len();
-    let ordered = parents_first(records);
-    if ordered.len() < known {
+    let mut records = reader.folders()?;
+    records.sort_by_cached_key(|record| (record.parent, record.name.to_lowercase(), record.id));
+    let siblings: IdMap<Option<FolderId>, &[FolderRecord]> =
+        records.chunk_by(|one, next| one.parent == next.parent).map(with_parent).collect();
+    let below = |parent| siblings.get(&parent).copied().unwrap_or(&[]);
+    // Parents before their descendants, siblings last first.
+    let mut waiting: Vec<&FolderRecord> = below(None).iter().collect();
+    let mut ordered = Vec::with_capacity(records.len());
+    while let Some(record) = waiting.pop() {
+        let folders = below(Some(record.id));
+        waiting.extend(folders);
+        ordered.push((record, folders.len()));
+    }
+    if ordered.len() < records.len() {
         return Err(Error::corrupted("folders: some are in none that is at the top"));
     }
-    // In reverse order every folder is built after its descendants. Siblings are collected last
-    // first.
-    let mut finished: HashMap<Option<FolderId>, Vec<Folder>> = HashMap::new();
-    for FolderRecord { id, name, parent, rev } in ordered.into_iter().rev() {
-        let mut folders = finished.remove(&Some(id)).unwrap_or_default();
-        folders.reverse();
-        let document_count = counts.get(&Location::Folder(id)).copied().unwrap_or(0);
-        let (id, rev) = (id.into(), Some(rev));
-        let folder = Folder { id, name, parent, document_count, rev, folders };
-        finished.entry(parent).or_default().push(folder);
+    // In reverse order a folder comes right after those in it, which are the last ones built.
+    let mut built: Vec<Folder> = Vec::new();
+    for (FolderRecord { id, name, parent, rev }, below) in ordered.into_iter().rev() {
+        let Some(first) = built.len().checked_sub(below) else {
+            invariant!("the folders in a folder are built before it")
+        };
+        let folders = built.split_off(first);
+        let document_count = counts.get(&Location::Folder(*id)).copied().unwrap_or(0);
+        let (id, name, rev) = ((*id).into(), name.clone(), Some(*rev));
+        built.push(Folder { id, name, parent: *parent, document_count, rev, folders });
     }
-    let mut top = finished.remove(&None).unwrap_or_default();
-    debug_assert!(finished.is_empty(), "each folder is in its parent, or at the top");
-    top.reverse();
-    Ok(top)
+    Ok(built)
 }
 
-/// The folders that are reachable from the top level: parents before children, siblings by name.
-fn parents_first(mut records: Vec<FolderRecord>) -> Vec<FolderRecord> {
-    records.sort_by_cached_key(|record| (record.name.to_lowercase(), record.id));
-    let mut within: HashMap<Option<FolderId>, Vec<FolderRecord>> = HashMap::new();
-    for record in records.into_iter().rev() {
-        within.entry(record.parent).or_default().push(record);
-    }
-    let mut waiting = within.remove(&None).unwrap_or_default();
-    let mut ordered = Vec::new();
-    while let Some(record) = waiting.pop() {
-        waiting.extend(within.remove(&Some(record.id)).unwrap_or_default());
-        ordered.push(record);
-    }
-    ordered
+/// Siblings under their parent.
+fn with_parent(siblings: &[FolderRecord]) -> (Option<FolderId>, &[FolderRecord]) {
+    (siblings.first().and_then(|record| record.parent), siblings)
 }

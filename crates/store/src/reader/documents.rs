@@ -1,9 +1,8 @@
 //! Reads of documents: queries, the inbox, daily notes, and counts of locations.
 
-use std::collections::HashMap;
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result, invariant};
+use leafbase_model::{Day, DocumentId, DocumentRecord, IdMap, Location, Result, invariant};
 
 use super::SpaceReader;
 use super::index_scan::MergeIterator;
@@ -406,8 +405,8 @@ impl SpaceReader<'_> {
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn location_counts(&self) -> Result<HashMap<Location, u64>> {
-        let (start, mut counts) = ([LOCATION_COUNTS.tag], HashMap::new());
+    pub fn location_counts(&self) -> Result<IdMap<Location, u64>> {
+        let (start, mut counts) = ([LOCATION_COUNTS.tag], IdMap::default());
         let end = keyspaces::prefix_end(start);
         self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
             let location = keyspaces::parse_location(key).ok_or_else(|| records::corrupt(key))?;
