@@ -39,11 +39,13 @@ pub fn is_plain(text: &[u8]) -> bool {
         return !text.iter().any(|byte| is_special(*byte));
     };
     let mut found = [false; TOGETHER];
-    for piece in text.as_chunks::<TOGETHER>().0.iter().chain([last]) {
+    let mut look_at = |piece: &[u8; TOGETHER]| {
         for (found, byte) in found.iter_mut().zip(piece) {
             *found |= is_special(*byte);
         }
-    }
+    };
+    text.as_chunks::<TOGETHER>().0.iter().for_each(&mut look_at);
+    look_at(last);
     found == [false; TOGETHER]
 }
 

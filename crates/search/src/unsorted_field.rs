@@ -30,6 +30,9 @@ pub(crate) struct TokenOccurrence {
     pub(crate) is_stemmed: bool,
 }
 
+/// Heads that are compared together.
+const HEADS_TOGETHER: usize = 16;
+
 /// The first eight bytes of a term as a number that sorts as they do, filled up with zeros.
 fn head(term: &str) -> u64 {
     let mut first = [0; size_of::<u64>()];
@@ -156,8 +159,14 @@ impl UnsortedField {
     fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, TokenOccurrence)> {
         let (head, mask) = (head(prefix), prefix_mask(prefix));
         debug_assert_eq!(self.heads.len(), self.occurrences.len(), "each token has its head");
-        let all = self.heads.iter().zip(&self.occurrences);
-        let candidates = all.filter(move |(other, _)| **other & mask == head);
+        let has_prefix = move |other: &u64| other & mask == head;
+        let chunks = self.heads.chunks(HEADS_TOGETHER);
+        let chunks = chunks.zip(self.occurrences.chunks(HEADS_TOGETHER));
+        // Without an early return, so that the loop is vectorized: few chunks have a candidate.
+        let chunks = chunks
+            .filter(move |(heads, _)| heads.iter().fold(false, |any, one| any | has_prefix(one)));
+        let all = chunks.flat_map(|(heads, occurrences)| heads.iter().zip(occurrences));
+        let candidates = all.filter(move |(other, _)| has_prefix(other));
         let candidates = candidates.map(|(_, occurrence)| (self.term(*occurrence), *occurrence));
         candidates.filter(move |(term, _)| term.starts_with(prefix))
     }

@@ -52,7 +52,7 @@ pub use log_retention::LogRetention;
 pub use progress::ProgressFn;
 pub use reader::{
     BlockText, BundleDigest, CollectionEntry, CountedTag, DocumentHistory, DocumentPage,
-    DocumentQuery, IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor, RowOptions,
+    DocumentQuery, IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor, RawText, RowOptions,
     RowRelations, RowValue, RowValues, SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts,
     TaggedBlock, TaskPage, TextRun, ValueAt, ValueView, Within,
 };

@@ -48,7 +48,7 @@ pub use log::DocumentHistory;
 pub use query::{DocumentPage, DocumentQuery, IndexOrder, PageCursor, Span, Within};
 pub use tags::{CountedTag, TaggedBlock};
 pub use tasks::TaskPage;
-pub use texts::{BlockText, StoredText, SubtreeText, SubtreeTexts, TextRun};
+pub use texts::{BlockText, RawText, StoredText, SubtreeText, SubtreeTexts, TextRun};
 
 /// Reads of one consistent state. Cheap to copy.
 #[derive(Clone, Copy)]

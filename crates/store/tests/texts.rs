@@ -10,11 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Edit,
-    InsertTarget, LineStyle, Location, SubtreeNode, Subtrees, Timestamp,
+    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, DocumentRecord, Edit, InsertTarget,
+    LineStyle, Location, SubtreeNode, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{OpenOptions, Store};
-use leafbase_store::{BlockText, SpaceReader, SpaceStore, SubtreeText, TextRun, directory};
+use leafbase_store::{
+    BlockText, RawText, SpaceReader, SpaceStore, SubtreeText, TextRun, directory,
+};
 use naive::{EXTRACTOR, meta, relaxed, stamp};
 use proptest::prelude::*;
 
@@ -142,19 +144,28 @@ fn compare(reader: SpaceReader<'_>, documents: &[DocumentId], word: &str) {
             .iter()
             .map(|block| (shown(block.text), matches!(block.text, BlockText::Markdown(..))));
         assert_eq!(count(visited[document].iter().cloned()), count(expected));
-        compare_below(reader, document.root(), word);
-        let is_page = |block: &SubtreeText<'_>| {
-            block.depth == 1 && block.text.block_type() == BlockType::Page
-        };
-        texts.iter().filter(is_page).take(3).for_each(|page| compare_below(reader, page.id, word));
+        compare_with_rejected(reader, *document, word);
     }
 }
 
 /// Of the texts that a predicate rejects only the first is read.
-fn compare_below(reader: SpaceReader<'_>, block: BlockId, word: &str) {
-    let whole = reader.subtree_texts(block).unwrap();
+fn compare_with_rejected(reader: SpaceReader<'_>, document: DocumentId, word: &str) {
+    let whole = reader.subtree_texts(document.root()).unwrap();
     let contains = |text: &[u8]| text.windows(word.len()).any(|here| here == word.as_bytes());
-    let some = reader.subtree_texts_where(block, &mut |text| contains(text)).unwrap();
+    let (mut end, mut runs) = (0, 0);
+    let some = reader.document_texts_where(document, &mut |RawText { run, range, markdown }| {
+        // The blocks of a run follow each other, from its beginning to its end.
+        runs += usize::from(range.start == 0);
+        assert!(range.start == 0 || range.start == end);
+        assert!(
+            run[range.clone()].windows(markdown.len().max(1)).any(|here| here == markdown)
+                || markdown.is_empty()
+        );
+        end = range.end;
+        contains(markdown)
+    });
+    let some = some.unwrap();
+    assert!(runs > 0);
     let is_kept = |(index, block): &(usize, SubtreeText<'_>)| match block.text {
         BlockText::Markdown(_, text) => *index == 0 || contains(text.as_bytes()),
         BlockText::Data(_) => true,
@@ -242,7 +253,7 @@ fn rejected_texts_are_omitted() {
     let snapshot = space.snapshot().unwrap();
     let texts = snapshot
         .reader()
-        .subtree_texts_where(ids[0].root(), &mut |text| text.ends_with(b"needle"))
+        .document_texts_where(ids[0], &mut |text| text.markdown.ends_with(b"needle"))
         .unwrap();
     assert!(texts.iter().map(|block| shown(block.text)).eq(["needle of a title", "a needle"]));
 }

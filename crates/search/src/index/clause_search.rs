@@ -104,6 +104,16 @@ pub(super) struct ClauseSearch<'r> {
     /// Those of the first page.
     statistics: RefCell<RankingStatistics>,
     is_first_page: bool,
+    /// What was found for single terms: a prefix is asked for as a word, too, and a word as a stem.
+    found: RefCell<Vec<FoundTerm>>,
+}
+
+/// The documents that have a term in a field.
+struct FoundTerm {
+    field: TextField,
+    text: String,
+    is_prefix: bool,
+    documents: FrequencyList,
 }
 
 impl<'r> ClauseSearch<'r> {
@@ -130,7 +140,8 @@ impl<'r> ClauseSearch<'r> {
         let is_first_page = first_page.is_none();
         let statistics = first_page.cloned().unwrap_or_else(|| RankingStatistics::new(statistics));
         let statistics = RefCell::new(statistics);
-        Ok(Self { snapshot, overlay, current, weights, statistics, is_first_page })
+        let found = RefCell::default();
+        Ok(Self { snapshot, overlay, current, weights, statistics, is_first_page, found })
     }
 
     pub(super) fn into_statistics(self) -> RankingStatistics {
@@ -430,8 +441,46 @@ impl<'r> ClauseSearch<'r> {
         field: TextField,
         terms: &[ClauseTerm],
     ) -> Result<FrequencyList, IndexFailure> {
+        let [term] = terms else { return self.read_frequencies(field, terms, None) };
+        let documents = {
+            let found = self.found.borrow();
+            let of = |is_prefix: bool| {
+                let is_same = |known: &&FoundTerm| {
+                    known.field == field && known.is_prefix == is_prefix && known.text == term.text
+                };
+                found.iter().find(is_same).map(|known| &known.documents)
+            };
+            if let Some(known) = of(term.is_prefix) {
+                return Ok(known.clone());
+            }
+            // Whatever has a word begins with it.
+            self.read_frequencies(field, terms, of(true))?
+        };
+        let ClauseTerm { text, is_prefix, .. } = term.clone();
+        let found = FoundTerm { field, text, is_prefix, documents: documents.clone() };
+        self.found.borrow_mut().push(found);
+        Ok(documents)
+    }
+
+    /// Reads how often consecutive terms occur in a field, by document. No other documents than
+    /// those of `among` have them; `None` if nothing is known.
+    fn read_frequencies(
+        &self,
+        field: TextField,
+        terms: &[ClauseTerm],
+        among: Option<&FrequencyList>,
+    ) -> Result<FrequencyList, IndexFailure> {
+        let has_any = |from: DocNumber, end: DocNumber| {
+            among.is_none_or(|among| {
+                let first = among.partition_point(|(number, _)| *number < from);
+                among.get(first).is_some_and(|(number, _)| *number < end)
+            })
+        };
         let mut found = FrequencyList::new();
         for (number, (segment, start)) in self.snapshot.segments().enumerate() {
+            if !has_any(start, start.saturating_add(segment.max_doc())) {
+                continue;
+            }
             let subset = self.current.subset_of(number);
             let reader = SegmentPostingsReader { segment, subset };
             let phrase = reader.phrase(self.snapshot.fields.text(field), terms)?.into_iter();
@@ -439,8 +488,10 @@ impl<'r> ClauseSearch<'r> {
             found.extend(phrase.filter(|(number, _)| self.current.contains(*number)));
         }
         for (number, document) in (self.snapshot.end()?..).zip(self.overlay.dirty) {
-            let frequency = frequency_in(document, field, terms);
-            found.extend((frequency > 0).then_some((number, frequency)));
+            if has_any(number, number.saturating_add(1)) {
+                let frequency = frequency_in(document, field, terms);
+                found.extend((frequency > 0).then_some((number, frequency)));
+            }
         }
         Ok(found)
     }

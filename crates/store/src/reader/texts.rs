@@ -212,8 +212,19 @@ impl TreeNode for CollectedText {
     }
 }
 
-/// Decides by its markdown, which may not be UTF-8, whether a block is of interest.
-type IsOfInterest<'f> = &'f mut dyn FnMut(&[u8]) -> bool;
+/// The markdown of a block, borrowed from its run and not verified to be UTF-8.
+#[derive(Clone, Debug)]
+pub struct RawText<'r> {
+    /// The encoded blocks of the run, as [`TextRun::bytes`].
+    pub run: &'r [u8],
+    /// The range of them that encodes the block.
+    pub range: Range<usize>,
+    /// The markdown, a part of that range.
+    pub markdown: &'r [u8],
+}
+
+/// Decides by its markdown whether a block is of interest.
+type IsOfInterest<'f> = &'f mut dyn FnMut(RawText<'_>) -> bool;
 
 struct TextCollector<'f> {
     is_of_interest: IsOfInterest<'f>,
@@ -234,11 +245,52 @@ impl NodeBuilder for TextCollector<'_> {
     }
 
     fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
+        self.collect(id, record, 0..record.len(), record)
+    }
+
+    fn build_run(
+        &mut self,
+        run: RunView<'_>,
+        nodes: &mut Vec<Option<CollectedText>>,
+    ) -> Decoded<()> {
+        let mut start = 0;
+        for (id, record) in run.entries() {
+            let range = start..start + record.len();
+            start = range.end;
+            nodes.push(Some(self.collect(id, run.records(), range, record)?));
+        }
+        Ok(())
+    }
+}
+
+impl<'f> TextCollector<'f> {
+    fn new(is_of_interest: IsOfInterest<'f>) -> Self {
+        let (markdown, authors) = (String::new(), AuthorCache::default());
+        Self { is_of_interest, has_top: false, markdown, authors }
+    }
+
+    /// The texts of the collected blocks in their order, without those that were omitted.
+    fn texts(self, ordered: Vec<(u16, CollectedText)>) -> SubtreeTexts {
+        let blocks = ordered.into_iter().filter_map(|(depth, block)| match block {
+            CollectedText::Entry(entry) => Some((depth, entry)),
+            CollectedText::Omitted(..) => None,
+        });
+        SubtreeTexts { blocks: blocks.collect(), markdown: self.markdown }
+    }
+
+    /// Collects the block `id`, whose record is this range of `run`.
+    fn collect(
+        &mut self,
+        id: BlockId,
+        run: &[u8],
+        range: Range<usize>,
+        record: &[u8],
+    ) -> Decoded<CollectedText> {
         let (block_type, markdown) = block::markdown(record)?;
+        let is_of_interest = (self.is_of_interest)(RawText { run, range, markdown });
         // The top is collected first. Its text is kept: it may be the title.
         let is_top = !std::mem::replace(&mut self.has_top, true);
-        let is_kept = is_top || !block_type.is_markdown_only() || (self.is_of_interest)(markdown);
-        let text = if !is_kept {
+        let text = if !is_top && block_type.is_markdown_only() && !is_of_interest {
             // Its descendants may be of interest, so the tree needs it until it is in order.
             return Ok(CollectedText::Omitted(id, block_type));
         } else if is_markdown_only(block_type, record)? {
@@ -260,31 +312,27 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::subtree`].
     pub fn subtree_texts(&self, block: BlockId) -> Result<SubtreeTexts> {
-        self.subtree_texts_where(block, &mut |_| true)
+        let mut all = |_: RawText<'_>| true;
+        let mut collector = TextCollector::new(&mut all);
+        let blocks = self.nodes_of(block, &mut collector)?;
+        Ok(collector.texts(blocks))
     }
 
-    /// Like [`Self::subtree_texts`], without descendants whose markdown is their only text and is
-    /// not of interest. The predicate gets bytes that may not be UTF-8.
+    /// The texts of an existing document without blocks below its root whose markdown is their only
+    /// text and is not of interest. The predicate is asked of each block in turn, run by run, so
+    /// that it can search a whole run and go on where it found something.
     ///
     /// # Errors
-    /// As [`Self::subtree`].
-    pub fn subtree_texts_where(
+    /// As [`Self::subtree`], and [`leafbase_model::ErrorKind::Corrupted`] if there is no such
+    /// document.
+    pub fn document_texts_where(
         &self,
-        block: BlockId,
-        is_of_interest: &mut dyn FnMut(&[u8]) -> bool,
+        document: DocumentId,
+        is_of_interest: &mut dyn FnMut(RawText<'_>) -> bool,
     ) -> Result<SubtreeTexts> {
-        let mut collector = TextCollector {
-            is_of_interest,
-            has_top: false,
-            markdown: String::new(),
-            authors: AuthorCache::default(),
-        };
-        let blocks = self.nodes_of(block, &mut collector)?;
-        let blocks = blocks.into_iter().filter_map(|(depth, block)| match block {
-            CollectedText::Entry(entry) => Some((depth, entry)),
-            CollectedText::Omitted(..) => None,
-        });
-        Ok(SubtreeTexts { blocks: blocks.collect(), markdown: collector.markdown })
+        let mut collector = TextCollector::new(is_of_interest);
+        let blocks = self.document_nodes(document, &mut collector)?;
+        Ok(collector.texts(blocks))
     }
 
     /// Visits the texts of `documents`, which are sorted, document by document, and in no

@@ -97,6 +97,14 @@ pub(super) trait NodeBuilder {
 
     /// Builds a node from a record.
     fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<Self::Node>;
+
+    /// Builds the nodes of a run, in order.
+    fn build_run(&mut self, run: RunView<'_>, nodes: &mut Vec<Option<Self::Node>>) -> Decoded<()> {
+        for (id, record) in run.entries() {
+            nodes.push(Some(self.build(id, record)?));
+        }
+        Ok(())
+    }
 }
 
 /// What the traversal needs of a node.
@@ -147,11 +155,8 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
 
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
-        for (id, record) in run.entries() {
-            let block = self.builder.build(id, record);
-            let block = block.map_err(|error| records::decode_error(key, error))?;
-            self.blocks.push(Some(block));
-        }
+        let built = self.builder.build_run(run, &mut self.blocks);
+        built.map_err(|error| records::decode_error(key, error))?;
         let end = self.blocks.len();
         match self.children.last_mut() {
             Some((last, range)) if *last == parent => range.end = end,
@@ -178,7 +183,15 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
         // Levels are sorted one by one: sorted together, parents are found by binary search.
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
         let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
-        let mut path = vec![self.children_of(top.id())];
+        let below_top = self.children_of(top.id());
+        // Fast path: most documents have no other parent than their root, whose own parent is none.
+        let is_flat = |(parent, _): &(BlockId, _)| parent.is_nil() || *parent == top.id();
+        if self.children.iter().all(is_flat) {
+            ordered.push((0, top));
+            ordered.extend(self.blocks.drain(below_top).flatten().map(|block| (1, block)));
+            return Ok(ordered);
+        }
+        let mut path = vec![below_top];
         ordered.push((0, top));
         while let Some(children) = path.last_mut() {
             let Some(index) = children.next() else {
@@ -265,7 +278,7 @@ impl SpaceReader<'_> {
         let mut authors = AuthorCache::default();
         let is_whole = location.parent.is_nil() && extent.levels == usize::MAX;
         if is_whole && (extent.with_items || !self.has_collections(location.document)?) {
-            let whole = self.whole(&location, block, &mut authors)?;
+            let whole = self.whole(location.document, block, &mut authors)?;
             // A transaction may have inserted a collection that has no schema yet.
             if extent.with_items
                 || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection)
@@ -285,25 +298,37 @@ impl SpaceReader<'_> {
         self.load_tree(block, WantedContent::Whole)?;
         match self.location(block)? {
             None => Ok(Vec::new()),
-            Some(location) if location.parent.is_nil() => self.whole(&location, block, builder),
+            Some(location) if location.parent.is_nil() => {
+                self.whole(location.document, block, builder)
+            }
             Some(location) => self.part(&location, block, TreeExtent::ALL, builder),
         }
     }
 
+    /// The nodes of an existing document in reading order, without a lookup of its root.
+    pub(super) fn document_nodes<M: NodeBuilder>(
+        &self,
+        document: DocumentId,
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
+        self.load_tree(document.root(), WantedContent::Whole)?;
+        self.whole(document, document.root(), builder)
+    }
+
     fn whole<M: NodeBuilder>(
         &self,
-        location: &LocationRecord,
+        document: DocumentId,
         root: BlockId,
         builder: &mut M,
     ) -> Result<OrderedNodes<M::Node>> {
         let mut collector = NodeCollector::new(builder);
-        let expected = self.collect_document(location.document, &mut collector)?;
+        let expected = self.collect_document(document, &mut collector)?;
         // The first run is that of the root, the only child of the lowest ID.
         let top =
             collector.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
         let top = top.ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
         let ordered = collector.in_order(top, TreeExtent::ALL)?;
-        check_reached(location.document, ordered.len(), expected)?;
+        check_reached(document, ordered.len(), expected)?;
         Ok(ordered)
     }
 
