@@ -144,8 +144,8 @@ fn spaces_over_a_store_that_numbers_nothing_answer_as_one_space() {
     programs(20, || numbered(Numbers::None, 2));
 }
 
-/// The control: caches that only the writes of their own handle end. About one sequence in a hundred
-/// moves what another space has read and not read since.
+/// The control: caches that only the writes of their own handle end. About one sequence in a
+/// hundred moves what another space has read and not read since.
 #[test]
 fn caches_that_outlive_the_writes_of_others_are_found_out() {
     let kept = sequences(5_000, 0, |numbers| {

@@ -110,7 +110,7 @@ pub use mentions::{
 pub use paragraphs::is_one_paragraph;
 pub use parse::parse;
 pub use parsed::{EmptyFirstItem, ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown};
-pub use plain_text::{is_plain, plain_text};
+pub use plain_text::{is_plain, is_plain_ascii, plain_text};
 pub use render::{Rendered, render};
 pub use single_block::{read_block, render_block};
 pub use table::table;

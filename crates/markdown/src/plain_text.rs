@@ -1,6 +1,7 @@
 //! Plain text of inline markdown, for previews and search.
 
 use std::borrow::Cow;
+use std::ops::BitOr;
 
 use pulldown_cmark::{Event, Options, Parser};
 
@@ -33,26 +34,50 @@ const TOGETHER: usize = 16;
 
 /// Whether the bytes of an inline text contain no potential markup: its plain text is then the text
 /// itself.
+#[expect(clippy::needless_bitwise_bool, reason = "a way out would have bytes looked at one by one")]
 pub fn is_plain(text: &[u8]) -> bool {
-    // The remainder is compared as the last full chunk, which overlaps the previous one.
+    !contains(text, |byte| SPECIAL.iter().fold(false, |any, special| any | (byte == *special)))
+}
+
+/// Whether an inline text is certainly ASCII without markup. One that is may have a byte that is
+/// compared together with others: a control character, `]` or `^`.
+pub fn is_plain_ascii(text: &[u8]) -> bool {
+    // Not 0 below a bound, and at one byte: saturating subtractions, which the compiler turns into
+    // one instruction for 16 bytes, as it does not with comparisons of ranges.
+    let below = |byte: u8, bound: u8| bound.saturating_sub(byte);
+    let is = |byte: u8, other: u8| below(byte ^ other, 1);
+    !contains(text, |byte| {
+        let is_control_or_tilde_or_beyond =
+            byte.wrapping_sub(b'\r' + 1).saturating_sub(b'~' - b'\r' - 2);
+        let is_bracket_to_backtick = below(byte.wrapping_sub(b'['), b'`' - b'[' + 1);
+        is_control_or_tilde_or_beyond
+            | is_bracket_to_backtick
+            | is(byte, b'&')
+            | is(byte, b'*')
+            | is(byte, b'<')
+    })
+}
+
+/// Whether `special` gives anything but zeros, or `false`, for the bytes. Reads them in chunks,
+/// without a way out in between.
+#[inline]
+fn contains<T: Copy + Default + PartialEq + BitOr<Output = T>>(
+    text: &[u8],
+    special: impl Fn(u8) -> T,
+) -> bool {
+    // The remainder is read as the last full chunk, which overlaps the previous one.
     let Some(last) = text.last_chunk::<TOGETHER>() else {
-        return !text.iter().any(|byte| is_special(*byte));
+        return text.iter().any(|byte| special(*byte) != T::default());
     };
-    let mut found = [false; TOGETHER];
+    let mut found = [T::default(); TOGETHER];
     let mut look_at = |piece: &[u8; TOGETHER]| {
         for (found, byte) in found.iter_mut().zip(piece) {
-            *found |= is_special(*byte);
+            *found = *found | special(*byte);
         }
     };
     text.as_chunks::<TOGETHER>().0.iter().for_each(&mut look_at);
     look_at(last);
-    found == [false; TOGETHER]
-}
-
-#[inline]
-#[expect(clippy::needless_bitwise_bool, reason = "a way out would have bytes looked at one by one")]
-fn is_special(byte: u8) -> bool {
-    SPECIAL.iter().fold(false, |any, special| any | (byte == *special))
+    found != [T::default(); TOGETHER]
 }
 
 fn push_plain(plain: &mut String, inline: &str) {
@@ -92,4 +117,23 @@ fn push_without_tags(plain: &mut String, html: &str) {
         }
     }
     plain.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SPECIAL, is_plain, is_plain_ascii};
+
+    /// Each byte at each place of texts shorter and longer than a chunk.
+    #[test]
+    fn special_bytes_are_found_wherever_they_are() {
+        for length in [1, 5, 16, 17, 40] {
+            for (at, byte) in (0..length).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
+                let mut text = vec![b'a'; length];
+                text[at] = byte;
+                assert_eq!(is_plain(&text), !SPECIAL.contains(&byte), "{byte} at {at}");
+                let is_apart = matches!(byte, 0..=13 | b'[' ..=b'`' | b'&' | b'*' | b'<' | b'~'..);
+                assert_eq!(is_plain_ascii(&text), !is_apart, "{byte} at {at} of {length}");
+            }
+        }
+    }
 }

@@ -166,8 +166,13 @@ impl ParsedQuery {
     /// The query with the words that its own ones were read as, for highlighting.
     #[must_use]
     pub fn corrected<'c>(&self, found: impl IntoIterator<Item = &'c TermCorrection>) -> Self {
-        let mut corrected = self.clone();
+        let (mut corrected, mut seen) = (self.clone(), Vec::new());
         for correction in found {
+            // Most documents have the same words in place of one.
+            if seen.contains(&correction) {
+                continue;
+            }
+            seen.push(correction);
             if let Some(clause) = corrected.clauses.get_mut(correction.clause) {
                 let word = clause.read_as(correction.read_as.clone(), correction.is_prefix);
                 if !clause.parts.contains(&word) {

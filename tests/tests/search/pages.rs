@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use leafbase::{
-    Connection, CreateDocuments, DeleteDocuments, DocumentId, EmbeddingDraft, Position,
-    PutEmbeddings, QueryEmbedding, SearchDocuments, SearchMatch, SearchPage, Space, Unbatched,
+    BlockData, BlockDraft, Connection, CreateDocuments, DeleteDocuments, Destination, DocumentId,
+    EmbeddingDraft, Position, PutEmbeddings, QueryEmbedding, SearchDocuments, SearchMatch,
+    SearchPage, Space, Unbatched,
 };
 
 use crate::{Shelf, wrong};
@@ -290,6 +291,39 @@ fn pages_have_a_thousand_documents_at_most() {
         assert_eq!((first.total, first.total_is_lower_bound), (1_001, false));
         let last = shelf.notes.search(request.after(first.next_cursor.unwrap())).unwrap();
         assert_eq!((last.len(), last.total, last.next_cursor), (1, 1_001, None));
+    }
+}
+
+/// A page of many documents is read on several threads, each with a part of it.
+#[test]
+fn a_page_is_the_same_on_any_number_of_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("space");
+    let mut dice = Dice(5);
+    let drafts = (0..700).map(|_| {
+        let content = [(); 3].map(|()| BlockDraft::new(BlockData::text(dice.text())));
+        BlockDraft::new(BlockData::page(dice.text())).with_content(content.into())
+    });
+    let drafts = CreateDocuments::new(drafts, Destination::Unsorted);
+    let space = Space::builder().create(&path).unwrap();
+    let documents = space.connect().create_documents(drafts).unwrap();
+    let half: Vec<_> = documents.iter().map(leafbase::Document::id).step_by(2).collect();
+    space.close().unwrap();
+    let pages = [1, 2, 3, 64].map(|threads| {
+        let space = Space::builder().search_threads(threads).open(&path).unwrap();
+        let (notes, guest) = (space.connect(), space.scoped(half.clone()));
+        let pages = [300, 699, 1_000].map(|limit| {
+            let request = SearchDocuments::words("lamp sonw").limit(limit).with_metadata();
+            (notes.search(request.clone()).unwrap(), guest.search(request).unwrap())
+        });
+        space.close().unwrap();
+        pages
+    });
+    let [alone, others @ ..] = &pages;
+    let lengths = [alone[0].0.len(), alone[2].0.len(), alone[2].1.len()];
+    assert!(lengths[0] == 300 && lengths[1] > 512 && lengths[2] > 256, "{lengths:?}");
+    for other in others {
+        assert_eq!(other, alone);
     }
 }
 

@@ -103,14 +103,17 @@ impl SearchWeights {
     /// [`Limits::HALF_LIFE_DAYS`].
     pub fn check(&self) -> Result<()> {
         for (name, value) in self.fields() {
-            let (is_valid, expected) = if name == HALF_LIFE {
-                let most = Limits::HALF_LIFE_DAYS;
-                (value > 0.0 && value <= f64::from(most), format!("above 0 and at most {most}"))
+            let is_valid = if name == HALF_LIFE {
+                value > 0.0 && value <= f64::from(Limits::HALF_LIFE_DAYS)
             } else {
-                let most = Limits::SEARCH_WEIGHT;
-                ((0.0..=f64::from(most)).contains(&value), format!("from 0 to {most}"))
+                (0.0..=f64::from(Limits::SEARCH_WEIGHT)).contains(&value)
             };
             if !is_valid {
+                let expected = if name == HALF_LIFE {
+                    format!("above 0 and at most {}", Limits::HALF_LIFE_DAYS)
+                } else {
+                    format!("from 0 to {}", Limits::SEARCH_WEIGHT)
+                };
                 return Err(Error::validation(format!("must be {expected}")).at(name));
             }
         }

@@ -80,16 +80,18 @@ impl ClauseSearch<'_> {
     ) -> Result<BTreeSet<String>, IndexFailure> {
         let near = NearWords { text: text.chars().collect(), edits: usize::from(edits), part };
         let mut found = BTreeSet::new();
+        // The automaton reads texts, whatever their field.
+        let term = Term::from_field_text(self.snapshot.fields.text(TextField::Body), text);
+        let query = match part {
+            WordPart::Whole => FuzzyTermQuery::new(term, edits, true),
+            WordPart::Prefix => FuzzyTermQuery::new_prefix(term, edits, true),
+        };
+        let automaton = query.automaton()?;
         for field in [TextField::Title, TextField::Body] {
             let field = self.snapshot.fields.text(field);
-            let term = Term::from_field_text(field, text);
-            let query = match part {
-                WordPart::Whole => FuzzyTermQuery::new(term, edits, true),
-                WordPart::Prefix => FuzzyTermQuery::new_prefix(term, edits, true),
-            };
             for (segment, _) in self.snapshot.segments() {
                 let index = segment.inverted_index(field)?;
-                let mut terms = index.terms().search(query.automaton()?).into_stream()?;
+                let mut terms = index.terms().search(&automaton).into_stream()?;
                 while terms.advance() {
                     let word = std::str::from_utf8(terms.key());
                     let word = word.map_err(|_| IndexFailure::corrupt("a term is no text"))?;

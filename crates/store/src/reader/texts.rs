@@ -189,7 +189,7 @@ enum EntryText {
     Data(Box<BlockData>),
 }
 
-/// An entry, or the block that the caller left out: others may still be below it.
+/// An entry, or a block of no interest below which others may be.
 enum CollectedText {
     Entry(TextEntry),
     Omitted(BlockId, BlockType),
@@ -227,46 +227,75 @@ pub struct RawText<'r> {
 type IsOfInterest<'f> = &'f mut dyn FnMut(RawText<'_>) -> bool;
 
 struct TextCollector<'f> {
-    is_of_interest: IsOfInterest<'f>,
+    /// `None` if each block is.
+    is_of_interest: Option<IsOfInterest<'f>>,
     /// Whether the first block was collected, which is the top of the subtree.
     has_top: bool,
+    /// The engine makes pages of texts that receive children; the format allows others.
+    texts_may_be_parents: bool,
     markdown: String,
     authors: AuthorCache,
 }
 
 /// Bytes of markdown to reserve per block.
 const MARKDOWN_BYTES_PER_BLOCK: usize = 64;
+/// Blocks to reserve memory for if most are left out.
+const FEW_BLOCKS: usize = 4;
 
 impl NodeBuilder for TextCollector<'_> {
     type Node = CollectedText;
 
-    fn expect(&mut self, blocks: usize) {
+    fn expect(&mut self, blocks: usize) -> usize {
+        if self.is_of_interest.is_some() {
+            // Most have no node.
+            self.markdown.reserve(MARKDOWN_BYTES_PER_BLOCK * FEW_BLOCKS);
+            return FEW_BLOCKS.min(blocks);
+        }
         self.markdown.reserve(blocks * MARKDOWN_BYTES_PER_BLOCK);
+        blocks
     }
 
     fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
-        self.collect(id, record, 0..record.len(), record)
+        let (block_type, markdown) = block::markdown(record)?;
+        Ok(CollectedText::Entry(self.entry(id, block_type, markdown, record)?))
     }
 
     fn build_run(
         &mut self,
         run: RunView<'_>,
         nodes: &mut Vec<Option<CollectedText>>,
-    ) -> Decoded<()> {
-        let mut start = 0;
+    ) -> Decoded<usize> {
+        let (mut start, mut omitted) = (0, 0);
         for (id, record) in run.entries() {
             let range = start..start + record.len();
             start = range.end;
-            nodes.push(Some(self.collect(id, run.records(), range, record)?));
+            let (block_type, markdown) = block::markdown(record)?;
+            let text = RawText { run: run.records(), range, markdown };
+            if self.is_wanted(block_type, text) {
+                let entry = self.entry(id, block_type, markdown, record)?;
+                nodes.push(Some(CollectedText::Entry(entry)));
+            } else if block_type.holds_blocks()
+                && (self.texts_may_be_parents || block_type != BlockType::Text)
+            {
+                nodes.push(Some(CollectedText::Omitted(id, block_type)));
+            } else {
+                omitted += 1;
+            }
         }
-        Ok(())
+        Ok(omitted)
+    }
+
+    fn restart(&mut self) -> bool {
+        self.markdown.clear();
+        self.has_top = false;
+        self.is_of_interest.is_some() && !std::mem::replace(&mut self.texts_may_be_parents, true)
     }
 }
 
 impl<'f> TextCollector<'f> {
-    fn new(is_of_interest: IsOfInterest<'f>) -> Self {
+    fn new(is_of_interest: Option<IsOfInterest<'f>>) -> Self {
         let (markdown, authors) = (String::new(), AuthorCache::default());
-        Self { is_of_interest, has_top: false, markdown, authors }
+        Self { is_of_interest, has_top: false, texts_may_be_parents: false, markdown, authors }
     }
 
     /// The texts of the collected blocks in their order, without those that were omitted.
@@ -278,22 +307,23 @@ impl<'f> TextCollector<'f> {
         SubtreeTexts { blocks: blocks.collect(), markdown: self.markdown }
     }
 
-    /// Collects the block `id`, whose record is this range of `run`.
-    fn collect(
-        &mut self,
-        id: BlockId,
-        run: &[u8],
-        range: Range<usize>,
-        record: &[u8],
-    ) -> Decoded<CollectedText> {
-        let (block_type, markdown) = block::markdown(record)?;
-        let is_of_interest = (self.is_of_interest)(RawText { run, range, markdown });
+    /// Whether the caller wants a block.
+    fn is_wanted(&mut self, block_type: BlockType, text: RawText<'_>) -> bool {
+        let Some(is_of_interest) = &mut self.is_of_interest else { return true };
+        let is_of_interest = is_of_interest(text);
         // The top is collected first. Its text is kept: it may be the title.
         let is_top = !std::mem::replace(&mut self.has_top, true);
-        let text = if !is_top && block_type.is_markdown_only() && !is_of_interest {
-            // Its descendants may be of interest, so the tree needs it until it is in order.
-            return Ok(CollectedText::Omitted(id, block_type));
-        } else if is_markdown_only(block_type, record)? {
+        is_top || is_of_interest || !block_type.is_markdown_only()
+    }
+
+    fn entry(
+        &mut self,
+        id: BlockId,
+        block_type: BlockType,
+        markdown: &[u8],
+        record: &[u8],
+    ) -> Decoded<TextEntry> {
+        let text = if is_markdown_only(block_type, record)? {
             // One string for all blocks saves an allocation per block.
             let start = self.markdown.len();
             self.markdown.push_str(utf8(markdown)?);
@@ -301,7 +331,7 @@ impl<'f> TextCollector<'f> {
         } else {
             EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
         };
-        Ok(CollectedText::Entry(TextEntry { id, rev: block::rev_of(record)?, text }))
+        Ok(TextEntry { id, rev: block::rev_of(record)?, text })
     }
 }
 
@@ -312,9 +342,18 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::subtree`].
     pub fn subtree_texts(&self, block: BlockId) -> Result<SubtreeTexts> {
-        let mut all = |_: RawText<'_>| true;
-        let mut collector = TextCollector::new(&mut all);
+        let mut collector = TextCollector::new(None);
         let blocks = self.nodes_of(block, &mut collector)?;
+        Ok(collector.texts(blocks))
+    }
+
+    /// The texts of an existing document.
+    ///
+    /// # Errors
+    /// As [`Self::document_texts_where`].
+    pub fn document_texts(&self, document: DocumentId) -> Result<SubtreeTexts> {
+        let mut collector = TextCollector::new(None);
+        let blocks = self.document_nodes(document, &mut collector)?;
         Ok(collector.texts(blocks))
     }
 
@@ -330,7 +369,7 @@ impl SpaceReader<'_> {
         document: DocumentId,
         is_of_interest: &mut dyn FnMut(RawText<'_>) -> bool,
     ) -> Result<SubtreeTexts> {
-        let mut collector = TextCollector::new(is_of_interest);
+        let mut collector = TextCollector::new(Some(is_of_interest));
         let blocks = self.document_nodes(document, &mut collector)?;
         Ok(collector.texts(blocks))
     }

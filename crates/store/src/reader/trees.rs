@@ -92,18 +92,31 @@ pub(super) trait NodeBuilder {
     /// A node.
     type Node: TreeNode;
 
-    /// Announces the number of blocks.
-    fn expect(&mut self, _blocks: usize) {}
+    /// Announces the number of blocks. Returns for how many nodes memory is reserved.
+    fn expect(&mut self, blocks: usize) -> usize {
+        blocks
+    }
 
     /// Builds a node from a record.
     fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<Self::Node>;
 
-    /// Builds the nodes of a run, in order.
-    fn build_run(&mut self, run: RunView<'_>, nodes: &mut Vec<Option<Self::Node>>) -> Decoded<()> {
+    /// Builds the nodes of a run, in order. Returns how many blocks have none: they are not wanted,
+    /// and have no children.
+    fn build_run(
+        &mut self,
+        run: RunView<'_>,
+        nodes: &mut Vec<Option<Self::Node>>,
+    ) -> Decoded<usize> {
         for (id, record) in run.entries() {
             nodes.push(Some(self.build(id, record)?));
         }
-        Ok(())
+        Ok(0)
+    }
+
+    /// Discards what was built, if some blocks could not be reached: they may be below omitted
+    /// ones. Returns whether another build omits fewer.
+    fn restart(&mut self) -> bool {
+        false
     }
 }
 
@@ -134,11 +147,27 @@ impl TreeNode for BlockRecord {
 /// Nodes with their depths, in reading order.
 type OrderedNodes<B> = Vec<(u16, B)>;
 
+/// Nodes in reading order.
+struct ReachedNodes<B> {
+    nodes: OrderedNodes<B>,
+    /// Blocks that were reached from the top, those without a node included.
+    blocks: usize,
+}
+
+/// The children of a block.
+struct ChildNodes {
+    parent: BlockId,
+    /// Their nodes, by index.
+    nodes: Range<usize>,
+    /// How many others have none.
+    omitted: usize,
+}
+
 /// Nodes in the order of a scan: by parent, and in order within one parent.
 struct NodeCollector<'m, M: NodeBuilder> {
     builder: &'m mut M,
     blocks: Vec<Option<M::Node>>,
-    children: Vec<(BlockId, Range<usize>)>,
+    children: Vec<ChildNodes>,
     /// The start of the blocks that `parents` has not returned yet.
     asked: usize,
 }
@@ -149,18 +178,20 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     }
 
     fn expect(&mut self, blocks: usize) {
-        self.builder.expect(blocks);
-        self.blocks.reserve(blocks);
+        self.blocks.reserve(self.builder.expect(blocks));
     }
 
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
         let built = self.builder.build_run(run, &mut self.blocks);
-        built.map_err(|error| records::decode_error(key, error))?;
+        let omitted = built.map_err(|error| records::decode_error(key, error))?;
         let end = self.blocks.len();
         match self.children.last_mut() {
-            Some((last, range)) if *last == parent => range.end = end,
-            _ => self.children.push((parent, start..end)),
+            Some(last) if last.parent == parent => {
+                last.nodes.end = end;
+                last.omitted += omitted;
+            }
+            _ => self.children.push(ChildNodes { parent, nodes: start..end, omitted }),
         }
         Ok(())
     }
@@ -173,26 +204,31 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
             .map(TreeNode::id)
             .collect()
     }
-    fn children_of(&self, parent: BlockId) -> Range<usize> {
-        let found = self.children.binary_search_by(|(id, _)| id.cmp(&parent)).ok();
-        found.and_then(|index| self.children.get(index)).map_or(0..0, |(_, range)| range.clone())
+
+    /// The nodes of a block's children, and how many others it has.
+    fn children_of(&self, parent: BlockId) -> (Range<usize>, usize) {
+        let found = self.children.binary_search_by(|children| children.parent.cmp(&parent)).ok();
+        let found = found.and_then(|index| self.children.get(index));
+        found.map_or((0..0, 0), |children| (children.nodes.clone(), children.omitted))
     }
 
     /// Orders the nodes below `top` for reading.
-    fn in_order(mut self, top: M::Node, extent: TreeExtent) -> Result<OrderedNodes<M::Node>> {
+    fn in_order(mut self, top: M::Node, extent: TreeExtent) -> Result<ReachedNodes<M::Node>> {
         // Levels are sorted one by one: sorted together, parents are found by binary search.
-        self.children.sort_unstable_by_key(|(parent, _)| *parent);
-        let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
-        let below_top = self.children_of(top.id());
+        self.children.sort_unstable_by_key(|children| children.parent);
+        let mut nodes = Vec::with_capacity(self.blocks.len() + 1);
+        let (below_top, mut omitted) = self.children_of(top.id());
         // Fast path: most documents have no other parent than their root, whose own parent is none.
-        let is_flat = |(parent, _): &(BlockId, _)| parent.is_nil() || *parent == top.id();
+        let is_flat =
+            |children: &ChildNodes| children.parent.is_nil() || children.parent == top.id();
         if self.children.iter().all(is_flat) {
-            ordered.push((0, top));
-            ordered.extend(self.blocks.drain(below_top).flatten().map(|block| (1, block)));
-            return Ok(ordered);
+            nodes.push((0, top));
+            nodes.extend(self.blocks.drain(below_top).flatten().map(|block| (1, block)));
+            let blocks = nodes.len() + omitted;
+            return Ok(ReachedNodes { nodes, blocks });
         }
         let mut path = vec![below_top];
-        ordered.push((0, top));
+        nodes.push((0, top));
         while let Some(children) = path.last_mut() {
             let Some(index) = children.next() else {
                 path.pop();
@@ -203,15 +239,17 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
             let depth = u16::try_from(path.len())
                 .map_err(|_| records::corrupt(&keyspaces::block_location(block.id())))?;
             if extent.includes_children_of(block.block_type()) {
-                let below = self.children_of(block.id());
+                let (below, omitted_below) = self.children_of(block.id());
+                omitted += omitted_below;
                 // Fast path: most blocks have no children.
                 if !below.is_empty() {
                     path.push(below);
                 }
             }
-            ordered.push((depth, block));
+            nodes.push((depth, block));
         }
-        Ok(ordered)
+        let blocks = nodes.len() + omitted;
+        Ok(ReachedNodes { nodes, blocks })
     }
 }
 
@@ -315,21 +353,30 @@ impl SpaceReader<'_> {
         self.whole(document, document.root(), builder)
     }
 
+    /// The nodes of a document, all of whose blocks must be reachable from its root.
     fn whole<M: NodeBuilder>(
         &self,
         document: DocumentId,
         root: BlockId,
         builder: &mut M,
     ) -> Result<OrderedNodes<M::Node>> {
-        let mut collector = NodeCollector::new(builder);
-        let expected = self.collect_document(document, &mut collector)?;
-        // The first run is that of the root, the only child of the lowest ID.
-        let top =
-            collector.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
-        let top = top.ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
-        let ordered = collector.in_order(top, TreeExtent::ALL)?;
-        check_reached(document, ordered.len(), expected)?;
-        Ok(ordered)
+        loop {
+            let mut collector = NodeCollector::new(&mut *builder);
+            let expected = self.collect_document(document, &mut collector)?;
+            // The first run is that of the root, the only child of the lowest ID.
+            let top =
+                collector.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
+            let top = top.ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
+            let ReachedNodes { nodes, blocks } = collector.in_order(top, TreeExtent::ALL)?;
+            if blocks as u64 == expected {
+                return Ok(nodes);
+            }
+            if !builder.restart() {
+                return Err(Error::corrupted(format_args!(
+                    "document {document}: {blocks} of its {expected} blocks can be reached"
+                )));
+            }
+        }
     }
 
     fn part<M: NodeBuilder>(
@@ -372,7 +419,7 @@ impl SpaceReader<'_> {
     ) -> Result<OrderedNodes<M::Node>> {
         let mut collector = NodeCollector::new(builder);
         self.collect_descendants(location.document, vec![top.id()], extent, &mut collector)?;
-        collector.in_order(top, extent)
+        Ok(collector.in_order(top, extent)?.nodes)
     }
 
     /// Whether `top` is known to have no children: by its type, or from the transaction's cache.
@@ -446,14 +493,4 @@ impl SpaceReader<'_> {
         }
         Ok(())
     }
-}
-
-/// All blocks of a document must be reachable from its root.
-fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
-    if found as u64 == expected {
-        return Ok(());
-    }
-    Err(Error::corrupted(format_args!(
-        "document {document}: {found} of its {expected} blocks can be reached"
-    )))
 }

@@ -330,12 +330,37 @@ pub(crate) fn may_have_markers(bytes: &[u8]) -> Decoded<bool> {
 /// most blocks.
 #[inline]
 pub(crate) fn markdown(bytes: &[u8]) -> Decoded<(BlockType, &[u8])> {
+    if let Some(markdown) = markdown_of_text(bytes) {
+        return Ok((BlockType::Text, markdown));
+    }
     let mut decoder = Decoder::new(bytes);
     let mut fields = decoder.fields()?;
     fields.at_most(FIELDS)?;
     let block_type = BlockType::decode_field(&mut fields)?;
     fields.skip(FIELDS_BEFORE_MARKDOWN)?;
     Ok((block_type, fields.next(Decoder::str_bytes)?.unwrap_or(&[])))
+}
+
+/// The fast path of [`markdown`], a fifth of its instructions: a text of few revisions and a short
+/// author.
+#[inline]
+fn markdown_of_text(bytes: &[u8]) -> Option<&[u8]> {
+    // The number of fields, no type, the revision, and the time in nine bytes.
+    let ([0x95..=0x9e, 0xc0, 0..=0x7f, 0xcf, _, _, _, _, _, _, _, _, author], rest) =
+        bytes.split_first_chunk::<13>()?
+    else {
+        return None;
+    };
+    let rest = match author {
+        0xc0 => rest,
+        0xa0..=0xbf => rest.get(usize::from(author & 0x1f)..)?,
+        _ => return None,
+    };
+    match rest {
+        [length @ 0xa0..=0xbf, markdown @ ..] => markdown.get(..usize::from(length & 0x1f)),
+        [0xd9, length, markdown @ ..] => markdown.get(..usize::from(*length)),
+        _ => None,
+    }
 }
 
 /// Decodes the revision of a block alone.

@@ -95,7 +95,7 @@ pub(crate) struct DocumentTexts {
 impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
-        let blocks = reader.document_texts_where(document, &mut |_| true)?;
+        let blocks = reader.document_texts(document)?;
         Self::with(blocks, document, reader.comments_in(document)?)
     }
 
@@ -131,12 +131,10 @@ impl DocumentTexts {
                     }
                     // In other markdown, markup may be inside of words, and characters fold to
                     // ASCII.
-                    next.is_some_and(|next| next < range.end)
-                        || !markdown.is_ascii()
-                        || !markdown::is_plain(markdown)
+                    next.is_some_and(|next| next < range.end) || !markdown::is_plain_ascii(markdown)
                 })?
             }
-            None => reader.document_texts_where(document, &mut |_| true)?,
+            None => reader.document_texts(document)?,
         };
         Self::with(blocks, document, comments)
     }

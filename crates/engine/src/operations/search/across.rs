@@ -16,7 +16,7 @@ use super::cursor::{self, SearchCursor, SearchTotal};
 use super::filters::{self, Filters};
 use super::fusion::{self, Fusion};
 use super::match_counts::MatchCounter;
-use super::match_presenter::{MatchPresenter, SearchResults};
+use super::match_presenter::{MatchSource, SearchResults};
 use super::patterns::PatternSet;
 use super::ranked_hits::{PageRequest, RankedHits};
 use super::score_boost::ScoreBoost;
@@ -227,13 +227,15 @@ impl<A: Unbatched> Connection<A> {
         let hits = ranked.hits.iter().chain(&ranked.rest);
         let corrected = query.terms.corrected(hits.flat_map(|hit| &hit.corrected));
         let shown_terms = corrected.without(&stop_words);
-        let presenter = MatchPresenter {
-            texts: &texts,
+        let source = MatchSource {
+            snapshot: &snapshot.space,
             terms: &query.terms,
-            highlighter: shown_terms.highlighter(),
+            shown_terms: &shown_terms,
             metadata: request.metadata,
             fusion: &fusion,
+            threads: self.space.search_threads(),
         };
+        let presenter = source.presenter(&texts);
         if tree.is_unrestricted() {
             let documents = ranked.hits.iter().map(|hit| hit.rank.document);
             tree.full_reader()?.prefetch_documents(documents);

@@ -1,4 +1,8 @@
-//! The results of a page, as replies show them: documents or blocks, each with a snippet.
+//! The results of a page, as replies show them: documents or blocks, each with a snippet. Many
+//! documents that terms alone found are read on several threads: each is shown by itself.
+
+use std::panic::resume_unwind;
+use std::thread::{Builder, scope};
 
 use leafbase_model::{
     BlockId, CorrectedTerm, DocumentId, Error, ErrorKind, Limits, Result, SearchMatch, Timestamp,
@@ -13,15 +17,45 @@ use super::ranked_hits::{PageRequest, RankedHits};
 use super::snippets::{self, MatchedBlock, Snippet};
 use super::texts::VisibleTexts;
 use crate::core::search_index::documents::DocumentTexts;
+use crate::core::tree::VisibleSnapshot;
 
-/// Turns hits into the matches of a reply.
-pub(super) struct MatchPresenter<'s, 't, 'a> {
-    pub(super) texts: &'s VisibleTexts<'t, 'a>,
+/// The fewest documents that a thread is started for: reading them takes about twenty times as long
+/// as starting it.
+const MIN_DOCUMENTS_PER_THREAD: usize = 128;
+
+/// What the matches of a reply are made of, on any thread.
+#[derive(Clone, Copy)]
+pub(super) struct MatchSource<'s> {
+    pub(super) snapshot: &'s VisibleSnapshot,
     pub(super) terms: &'s ParsedQuery,
-    /// Of the terms without stop words.
-    pub(super) highlighter: Highlighter<'s>,
+    /// The terms without stop words, and with the words that others were read as.
+    pub(super) shown_terms: &'s ParsedQuery,
     pub(super) metadata: bool,
     pub(super) fusion: &'s Fusion,
+    /// Threads to use, the calling one included.
+    pub(super) threads: usize,
+}
+
+impl<'s> MatchSource<'s> {
+    pub(super) fn presenter<'t, 'a>(
+        self,
+        texts: &'s VisibleTexts<'t, 'a>,
+    ) -> MatchPresenter<'s, 't, 'a> {
+        MatchPresenter { source: self, texts, highlighter: self.shown_terms.highlighter() }
+    }
+
+    /// The matches of documents, without patterns.
+    fn matches(self, hits: &[Hit]) -> Result<Vec<SearchMatch>> {
+        let tree = self.snapshot.tree();
+        self.presenter(&VisibleTexts::new(&tree)).matches(hits, None)
+    }
+}
+
+/// Turns hits into the matches of a reply, on one thread.
+pub(super) struct MatchPresenter<'s, 't, 'a> {
+    source: MatchSource<'s>,
+    texts: &'s VisibleTexts<'t, 'a>,
+    highlighter: Highlighter<'s>,
 }
 
 /// The results of a page.
@@ -48,25 +82,64 @@ impl MatchPresenter<'_, '_, '_> {
         page: PageRequest<'_>,
         mut matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<SearchResults> {
-        let mut items = Vec::with_capacity(ranked.hits.len());
-        let mut last = None;
-        for hit in std::mem::take(&mut ranked.hits) {
-            last = Some(hit.rank);
+        let hits = std::mem::take(&mut ranked.hits);
+        let last = hits.last().map(|hit| hit.rank);
+        let items = match &mut matcher {
+            Some(matcher) => self.matches(&hits, Some(matcher))?,
+            None => self.matches_in_parallel(&hits)?,
+        };
+        // Snippets come first, so that the steps of a page do not depend on the rest.
+        let (total, has_more) = ranked.count_rest(self.texts, page, matcher)?;
+        let next = last.filter(|_| has_more).map(|last| (last, None));
+        Ok(SearchResults { items, total, next })
+    }
+
+    /// The matches of documents, in their order.
+    fn matches(
+        &self,
+        hits: &[Hit],
+        mut matcher: Option<&mut PatternSetMatcher<'_>>,
+    ) -> Result<Vec<SearchMatch>> {
+        let mut items = Vec::with_capacity(hits.len());
+        for hit in hits {
             let document = hit.rank.document;
             let Some(shown) = self.read(document, matcher.is_some())? else { continue };
             let mut snippet =
                 snippets::snippet(&shown.texts, &self.highlighter, matcher.as_deref_mut())?;
             // A document that was found by its vectors alone shows the nearest text.
-            let nearest = self.fusion.nearest(document);
+            let nearest = self.source.fusion.nearest(document);
             if let Some(nearest) = nearest.filter(|_| snippet.blocks.is_empty()) {
                 snippet = snippets::of_block(&self.texts.document(document)?, nearest.block_id);
             }
-            items.push(self.present(&hit, None, snippet, shown.times));
+            items.push(self.present(hit, None, snippet, shown.times));
         }
-        // Snippets come first, so that the steps of a page do not depend on the rest.
-        let (total, has_more) = ranked.count_rest(self.texts, page, matcher)?;
-        let next = last.filter(|_| has_more).map(|last| (last, None));
-        Ok(SearchResults { items, total, next })
+        Ok(items)
+    }
+
+    /// The matches of documents, in their order, without patterns: a share on each thread.
+    fn matches_in_parallel(&self, hits: &[Hit]) -> Result<Vec<SearchMatch>> {
+        let threads = self.source.threads.min(hits.len() / MIN_DOCUMENTS_PER_THREAD).max(1);
+        let (own, others) = hits.split_at(hits.len().div_ceil(threads));
+        if others.is_empty() {
+            return self.matches(own, None);
+        }
+        let source = self.source;
+        scope(|scope| {
+            let start = |share| {
+                let builder = Builder::new().name("leafbase-search".to_owned());
+                (share, builder.spawn_scoped(scope, move || source.matches(share)).ok())
+            };
+            let helpers: Vec<_> = others.chunks(own.len()).map(start).collect();
+            let mut items = self.matches(own, None)?;
+            for (share, helper) in helpers {
+                items.extend(match helper {
+                    Some(helper) => helper.join().unwrap_or_else(|panic| resume_unwind(panic))?,
+                    // The host may refuse threads.
+                    None => self.matches(share, None)?,
+                });
+            }
+            Ok(items)
+        })
     }
 
     /// The page of blocks: those of the best document first, and in it those with the most distinct
@@ -136,8 +209,11 @@ impl MatchPresenter<'_, '_, '_> {
     /// The texts of a document; `None` if it is not visible, whatever the index has.
     fn read(&self, document: DocumentId, has_patterns: bool) -> Result<Option<ShownDocument>> {
         let tree = self.texts.tree;
-        let record =
-            if self.metadata || !tree.is_unrestricted() { tree.document(document)? } else { None };
+        let record = if self.source.metadata || !tree.is_unrestricted() {
+            tree.document(document)?
+        } else {
+            None
+        };
         if record.is_none() && !tree.is_unrestricted() {
             return Ok(None);
         }
@@ -148,7 +224,7 @@ impl MatchPresenter<'_, '_, '_> {
             DocumentTexts::read_candidates(tree.reader_of(document)?, document, &self.highlighter)?
         };
         let missing = || Error::corrupted(format_args!("document {document}"));
-        let times = self.metadata.then(|| {
+        let times = self.source.metadata.then(|| {
             record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing)
         });
         Ok(Some(ShownDocument { texts, times: times.transpose()? }))
@@ -181,7 +257,7 @@ impl MatchPresenter<'_, '_, '_> {
         shown: Snippet,
         times: Option<(Timestamp, Timestamp)>,
     ) -> SearchMatch {
-        let missing = hit.missing.iter().map(|term| self.terms.source(*term).to_owned());
+        let missing = hit.missing.iter().map(|term| self.source.terms.source(*term).to_owned());
         SearchMatch {
             document_id: hit.rank.document,
             block_id: block,
@@ -191,7 +267,7 @@ impl MatchPresenter<'_, '_, '_> {
             score: hit.rank.score,
             missing_terms: missing.collect(),
             corrected: hit.corrected.iter().cloned().map(corrected_term).collect(),
-            nearest: self.fusion.nearest(hit.rank.document),
+            nearest: self.source.fusion.nearest(hit.rank.document),
             times,
         }
     }
