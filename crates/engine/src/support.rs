@@ -5,3 +5,5 @@ pub(crate) mod clock;
 pub(crate) mod days;
 pub(crate) mod ids;
 pub(crate) mod named_thread;
+#[cfg(feature = "search")]
+pub(crate) mod shares;

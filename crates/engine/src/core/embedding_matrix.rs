@@ -13,6 +13,11 @@ use leafbase_store::{
     StoredEmbedding,
 };
 
+use crate::support::shares::map_shares;
+
+/// The fewest bytes of vectors that a thread is started for: comparing them takes some five times
+/// as long as starting it.
+const MIN_BYTES_PER_THREAD: u64 = 1 << 20;
 /// Bytes of what a vector is of, besides its components.
 const TARGET_BYTES: u64 = 40;
 
@@ -146,7 +151,8 @@ impl EmbeddingMatrix {
         Ok(Self { record, bundles })
     }
 
-    /// The nearest vector of each of `documents`, which are sorted, that has any: by document.
+    /// The nearest vector of each of `documents`, which are sorted, that has any: by document. On
+    /// up to `threads` threads if the vectors are in memory.
     ///
     /// # Errors
     /// Errors of the store.
@@ -156,8 +162,14 @@ impl EmbeddingMatrix {
         model: &str,
         query: &QueryVector,
         documents: &[DocumentId],
+        threads: usize,
     ) -> Result<Vec<NearestEmbedding>> {
         debug_assert!(documents.is_sorted(), "documents and bundles are in the same order");
+        let kept: Option<Vec<_>> =
+            self.bundles.iter().map(|bundle| bundle.vectors.as_deref()).collect();
+        if let Some(kept) = kept {
+            return Ok(self.nearest_kept(&kept, query, documents, threads));
+        }
         // Bundles are in the order of documents, so that `left` only shrinks: one pass over both.
         let (mut found, mut left) = (NearestList::default(), documents);
         for bundle in &self.bundles {
@@ -169,6 +181,29 @@ impl EmbeddingMatrix {
             }
         }
         Ok(found.0)
+    }
+
+    /// [`Self::nearest`] among the vectors of these bundles, which are all.
+    fn nearest_kept(
+        &self,
+        kept: &[&BundleVectors],
+        query: &QueryVector,
+        documents: &[DocumentId],
+        threads: usize,
+    ) -> Vec<NearestEmbedding> {
+        let most = usize::try_from(self.record.bytes() / MIN_BYTES_PER_THREAD).unwrap_or(threads);
+        let mut shares = map_shares(kept, threads.min(most), "leafbase-vectors", |share| {
+            let (mut found, mut left) = (NearestList::default(), documents);
+            for vectors in share {
+                vectors.compare(query, &mut left, &mut found);
+            }
+            found
+        })
+        .into_iter();
+        let mut found = shares.next().unwrap_or_default();
+        // The vectors of one document may be in two shares.
+        shares.flat_map(|share| share.0).for_each(|next| found.add(next));
+        found.0
     }
 }
 

@@ -398,7 +398,8 @@ impl SpaceBuilder {
 
     /// How many threads a search across documents may use, including the calling one. They end
     /// before the search returns. None is started for a pattern that at most 256 documents can
-    /// match, nor for a page of fewer than 256, nor if the system cannot start any. Neither the
+    /// match, nor for a page of fewer than 256, nor for less than 2 MiB of vectors, nor if the
+    /// system cannot start any. Neither the
     /// result nor the step budget of a pattern depends on the number; a pattern that exhausts its
     /// budget may keep every thread busy until then. Default: 2. With 0 or 1 a search stays on the
     /// calling thread.

@@ -306,7 +306,8 @@ impl<A: AccessScope> Connection<A> {
             if dimensions != vector.len() as u64 {
                 return expects(dimensions);
             }
-            return matrix.nearest(reader, model, &query, documents);
+            let threads = self.space.search_threads();
+            return matrix.nearest(reader, model, &query, documents, threads);
         }
         // Document by document: the bundles of others are not read, as they may be damaged.
         let mut found = NearestList::default();

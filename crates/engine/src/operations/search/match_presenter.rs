@@ -1,9 +1,6 @@
 //! The results of a page, as replies show them: documents or blocks, each with a snippet. Many
 //! documents that terms alone found are read on several threads: each is shown by itself.
 
-use std::panic::resume_unwind;
-use std::thread::{Builder, scope};
-
 use leafbase_model::{
     BlockId, CorrectedTerm, DocumentId, Error, ErrorKind, Limits, Result, SearchMatch, Timestamp,
 };
@@ -18,6 +15,7 @@ use super::snippets::{self, MatchedBlock, Snippet};
 use super::texts::VisibleTexts;
 use crate::core::search_index::documents::DocumentTexts;
 use crate::core::tree::VisibleSnapshot;
+use crate::support::shares::map_shares;
 
 /// The fewest documents that a thread is started for: reading them takes about twenty times as long
 /// as starting it.
@@ -119,27 +117,16 @@ impl MatchPresenter<'_, '_, '_> {
     /// The matches of documents, in their order, without patterns: a share on each thread.
     fn matches_in_parallel(&self, hits: &[Hit]) -> Result<Vec<SearchMatch>> {
         let threads = self.source.threads.min(hits.len() / MIN_DOCUMENTS_PER_THREAD).max(1);
-        let (own, others) = hits.split_at(hits.len().div_ceil(threads));
-        if others.is_empty() {
-            return self.matches(own, None);
+        if threads == 1 {
+            return self.matches(hits, None);
         }
         let source = self.source;
-        scope(|scope| {
-            let start = |share| {
-                let builder = Builder::new().name("leafbase-search".to_owned());
-                (share, builder.spawn_scoped(scope, move || source.matches(share)).ok())
-            };
-            let helpers: Vec<_> = others.chunks(own.len()).map(start).collect();
-            let mut items = self.matches(own, None)?;
-            for (share, helper) in helpers {
-                items.extend(match helper {
-                    Some(helper) => helper.join().unwrap_or_else(|panic| resume_unwind(panic))?,
-                    // The host may refuse threads.
-                    None => self.matches(share, None)?,
-                });
-            }
-            Ok(items)
-        })
+        let shares = map_shares(hits, threads, "leafbase-search", |share| source.matches(share));
+        let mut items = Vec::with_capacity(hits.len());
+        for share in shares {
+            items.append(&mut share?);
+        }
+        Ok(items)
     }
 
     /// The page of blocks: those of the best document first, and in it those with the most distinct
