@@ -492,3 +492,37 @@ fn backups_have_vectors() {
         assert_eq!(notes.search(near).unwrap()[0].document_id, one);
     }
 }
+
+/// More than 2 MiB of vectors are compared on several threads, each with a part of them.
+#[test]
+fn the_nearest_vectors_are_the_same_on_any_number_of_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("space");
+    let space = Space::builder().create(&path).unwrap();
+    let (notes, mut dice) = (space.connect(), Dice(3));
+    // The vectors of the first document are in the parts of all threads.
+    for blocks in [400, 1, 1, 50, 1] {
+        let document = notes.create_document("a").unwrap().id();
+        let texts = vec!["b"; blocks].join("\n\n");
+        let inserted = notes.insert_markdown(&texts, Position::end_of(document)).unwrap();
+        for chunk in inserted.chunks(100) {
+            let drafts = chunk.iter().map(|block| {
+                let vector = dice.vector().into_iter().cycle().take(Limits::EMBEDDING_DIMENSIONS);
+                EmbeddingDraft::new(block.id, vector.collect::<Vec<_>>())
+            });
+            notes.put_embeddings(PutEmbeddings::new("m", drafts)).unwrap();
+        }
+    }
+    let asked: Vec<f32> =
+        dice.vector().into_iter().cycle().take(Limits::EMBEDDING_DIMENSIONS).collect();
+    space.close().unwrap();
+    let found = [1, 2, 3, 64].map(|threads| {
+        let space = Space::builder().search_threads(threads).open(&path).unwrap();
+        let near = QueryEmbedding::new("m", asked.clone());
+        let found = space.connect().search(SearchDocuments::default().near(near)).unwrap();
+        space.close().unwrap();
+        found
+    });
+    assert_eq!(found[0].len(), 5);
+    assert!(found.iter().all(|other| *other == found[0]));
+}
