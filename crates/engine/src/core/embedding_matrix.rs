@@ -15,7 +15,7 @@ use leafbase_store::{
 
 use crate::support::shares::map_shares;
 
-/// The fewest bytes of vectors that a thread is started for: comparing them takes some five times
+/// The fewest bytes of vectors that a thread is started for: comparing them takes some four times
 /// as long as starting it.
 const MIN_BYTES_PER_THREAD: u64 = 1 << 20;
 /// Bytes of what a vector is of, besides its components.

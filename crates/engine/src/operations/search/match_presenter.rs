@@ -17,8 +17,8 @@ use crate::core::search_index::documents::DocumentTexts;
 use crate::core::tree::VisibleSnapshot;
 use crate::support::shares::map_shares;
 
-/// The fewest documents that a thread is started for: reading them takes about twenty times as long
-/// as starting it.
+/// The fewest documents that a thread is started for: reading them takes about ten times as long as
+/// starting it.
 const MIN_DOCUMENTS_PER_THREAD: usize = 128;
 
 /// What the matches of a reply are made of, on any thread.
