@@ -12,6 +12,7 @@ mod open_document;
 mod screen_layout;
 mod scroll;
 mod search_prompt;
+mod styled_text;
 mod table_lines;
 mod terminal;
 mod text_input;

@@ -192,7 +192,7 @@ pub use self::core::search_index::IndexDirectories;
 #[cfg(feature = "search")]
 pub use self::core::search_index::SearchIndexing;
 pub use self::core::space::{CompactOptions, Space, SpaceBuilder};
-pub use leafbase_markdown::PlainText;
+pub use leafbase_markdown::{InlineMark, InlineMarkKind, PlainText};
 pub use leafbase_model::{
     AddComments, AddItems, AddTasks, AddedComment, AppliedMarkdown, ApplyMarkdown, AssetId,
     AssetRecord, AssetUrl, Author, BackLinks, Batch, BatchOperation, BatchReply, BesideText, Block,

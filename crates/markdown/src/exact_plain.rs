@@ -3,6 +3,7 @@
 //!
 //! Previews and search use [`plain_text`](crate::plain_text), which joins lines.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -22,10 +23,53 @@ pub struct PlainText {
     text: String,
     /// Parts in the order of the text, which they cover.
     parts: Vec<PlainPart>,
-    /// The texts of links and pictures.
-    linked: Vec<Range<usize>>,
+    /// By start, outer ones first.
+    marks: Vec<InlineMark>,
     /// Length of the inline markdown in bytes.
     inline: usize,
+}
+
+/// A marked part of a plain text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InlineMark {
+    /// Its bytes in the plain text; empty only for a link or a picture without a text.
+    pub range: Range<usize>,
+    /// How it is marked.
+    pub kind: InlineMarkKind,
+}
+
+/// How a part of a text is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InlineMarkKind {
+    /// `**strong**`, mostly shown bold.
+    Strong,
+    /// `*emphasis*`, mostly shown in italics.
+    Emphasis,
+    /// `~~struck through~~`.
+    Strikethrough,
+    /// `` `code` ``.
+    Code,
+    /// The text of a link.
+    Link,
+    /// The description of a picture.
+    Picture,
+    /// `<highlight color="yellow">highlighted</highlight>`.
+    Highlight,
+}
+
+impl InlineMarkKind {
+    fn of(tag: &Tag<'_>) -> Option<Self> {
+        Some(match tag {
+            Tag::Strong => Self::Strong,
+            Tag::Emphasis => Self::Emphasis,
+            Tag::Strikethrough => Self::Strikethrough,
+            Tag::Link { .. } => Self::Link,
+            Tag::Image { .. } => Self::Picture,
+            _ => return None,
+        })
+    }
 }
 
 /// A part of a plain text: bytes of the markdown, or what stands for them.
@@ -56,20 +100,41 @@ impl PlainText {
         let mut open = Vec::new();
         for (event, range) in parser.into_offset_iter() {
             match event {
-                Event::Start(Tag::Link { .. } | Tag::Image { .. }) => open.push(plain.text.len()),
-                Event::End(TagEnd::Link | TagEnd::Image) => {
-                    plain.linked.extend(open.pop().map(|start| start..plain.text.len()));
+                Event::Start(tag) => {
+                    let kind = InlineMarkKind::of(&tag);
+                    open.extend(kind.map(|kind| (kind, plain.text.len())));
+                }
+                Event::End(
+                    TagEnd::Strong
+                    | TagEnd::Emphasis
+                    | TagEnd::Strikethrough
+                    | TagEnd::Link
+                    | TagEnd::Image,
+                ) => {
+                    // Highlights may end elsewhere than the marks around them.
+                    let last =
+                        open.iter().rposition(|(kind, _)| *kind != InlineMarkKind::Highlight);
+                    plain.close(&mut open, last);
+                }
+                Event::InlineHtml(tag) if tag.starts_with("<highlight") => {
+                    open.push((InlineMarkKind::Highlight, plain.text.len()));
+                }
+                Event::InlineHtml(tag) if tag.starts_with("</highlight") => {
+                    let last =
+                        open.iter().rposition(|(kind, _)| *kind == InlineMarkKind::Highlight);
+                    plain.close(&mut open, last);
                 }
                 Event::Text(text) if framed.text.get(range.clone()) == Some(&*text) => {
                     plain.push_same(inline, framed.original(range));
                 }
                 Event::Text(text) => plain.push_other(&text, framed.original(range)),
                 Event::Code(code) => {
-                    let whole = framed.original(range);
+                    let (whole, start) = (framed.original(range), plain.text.len());
                     match code_content(inline, whole.clone(), code.chars().count()) {
                         Some(content) => plain.push_same(inline, content),
                         None => plain.push_other(&code, whole),
                     }
+                    plain.mark(InlineMarkKind::Code, start);
                 }
                 Event::SoftBreak | Event::HardBreak => {
                     plain.push_other("\n", framed.original(range));
@@ -80,7 +145,24 @@ impl PlainText {
                 _ => {}
             }
         }
+        plain.marks.sort_by_key(|mark| (mark.range.start, Reverse(mark.range.end)));
         plain
+    }
+
+    /// Marks the text from an offset to its present end.
+    fn mark(&mut self, kind: InlineMarkKind, start: usize) {
+        let may_be_empty = matches!(kind, InlineMarkKind::Link | InlineMarkKind::Picture);
+        if start < self.text.len() || may_be_empty {
+            self.marks.push(InlineMark { range: start..self.text.len(), kind });
+        }
+    }
+
+    /// Ends an open mark.
+    fn close(&mut self, open: &mut Vec<(InlineMarkKind, usize)>, index: Option<usize>) {
+        if let Some(index) = index.filter(|index| *index < open.len()) {
+            let (kind, start) = open.remove(index);
+            self.mark(kind, start);
+        }
     }
 
     /// The text.
@@ -88,9 +170,26 @@ impl PlainText {
         &self.text
     }
 
+    /// The marked parts of the text, by start; of two that start together the longer one first.
+    ///
+    /// ```
+    /// use leafbase_markdown::{InlineMarkKind, PlainText};
+    /// let plain = PlainText::of("a **b `c`** d");
+    /// let marks: Vec<_> = plain.marks().iter().map(|mark| (mark.range.clone(), mark.kind)).collect();
+    /// assert_eq!(marks, [(2..5, InlineMarkKind::Strong), (4..5, InlineMarkKind::Code)]);
+    /// assert_eq!(plain.as_str(), "a b c d");
+    /// ```
+    pub fn marks(&self) -> &[InlineMark] {
+        &self.marks
+    }
+
     /// Whether a part of the range, in bytes of the text, is in a link or a picture.
     pub fn is_linked(&self, range: &Range<usize>) -> bool {
-        self.linked.iter().any(|link| link.start < range.end && range.start < link.end)
+        self.marks.iter().any(|InlineMark { range: marked, kind }| {
+            matches!(kind, InlineMarkKind::Link | InlineMarkKind::Picture)
+                && marked.start < range.end
+                && range.start < marked.end
+        })
     }
 
     /// The text alone.

@@ -93,7 +93,7 @@ pub use block_form::{
 };
 pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
-pub use exact_plain::{PlainText, inline_of_plain};
+pub use exact_plain::{InlineMark, InlineMarkKind, PlainText, inline_of_plain};
 pub use front_matter::{FRONT_MATTER_TAG, FrontMatter, front_matter};
 pub use front_properties::front_properties;
 pub use hash_tags::hash_tags;

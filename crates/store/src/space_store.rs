@@ -55,6 +55,12 @@ impl std::fmt::Debug for SpaceSnapshot {
 }
 
 impl SpaceSnapshot {
+    /// The number of this state, if the store numbers its states: snapshots of one space with equal
+    /// numbers are equal.
+    pub fn version(&self) -> Option<u64> {
+        self.snapshot.version()
+    }
+
     /// Reads of this state.
     pub fn reader(&self) -> SpaceReader<'_> {
         let cache = self

@@ -1,5 +1,7 @@
 //! A block as lines of the screen.
 
+use std::iter;
+
 use leafbase::{
     BlockData, BlockKind, CodeLanguage, FlatBlock, ListStyle, PlainText, TaskInfo, TaskState,
     TextStyle,
@@ -7,6 +9,7 @@ use leafbase::{
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::styled_text::StyledText;
 use super::theme::Theme;
 use super::{table_lines, wrapped_text};
 use crate::show::blocks::task_mark;
@@ -37,18 +40,21 @@ pub(crate) fn lines(
     let indent = (levels * INDENT).min(width / 2);
     let (mark, style) = (mark(entry, context), style(entry, theme));
     let room = width.saturating_sub(indent + line::width(&mark)).max(1);
+    let styled = |rows: Vec<String>| -> Vec<Vec<Span<'static>>> {
+        rows.into_iter().map(|row| vec![Span::styled(row, style)]).collect()
+    };
     let (rows, repeats_mark) = match &data.kind {
-        BlockKind::Table => (table_lines::rows(&data.inline, room), false),
-        BlockKind::Code { raw_code, .. } => (code_rows(raw_code, room), true),
-        BlockKind::Line { .. } => (vec!["─".repeat(room)], false),
-        _ => (wrapped_text::words(&text(data), room), !data.decorations.is_empty()),
+        BlockKind::Table => (styled(table_lines::rows(&data.inline, room)), false),
+        BlockKind::Code { raw_code, .. } => (styled(code_rows(raw_code, room)), true),
+        BlockKind::Line { .. } => (styled(vec!["─".repeat(room)]), false),
+        _ => (styled_text(data, style, theme).rows(room), !data.decorations.is_empty()),
     };
     let blank = " ".repeat(line::width(&mark));
     let mut lines = Vec::with_capacity(rows.len());
     for (index, row) in rows.into_iter().enumerate() {
         let lead = if index == 0 || repeats_mark { mark.clone() } else { blank.clone() };
         let lead = Span::styled(" ".repeat(indent) + &lead, theme.quiet());
-        lines.push(Line::from(vec![lead, Span::styled(row, style)]));
+        lines.push(iter::once(lead).chain(row).collect::<Line<'_>>());
     }
     if let (Some(last), Some(days)) = (lines.last_mut(), days(data.task.as_ref())) {
         last.push_span(Span::styled(days, theme.quiet()));
@@ -68,7 +74,7 @@ fn mark(entry: &FlatBlock, context: BlockContext) -> String {
         (Some(task), _) => task_mark(task.state).to_owned(),
         (None, ListStyle::Bullet) => "• ".to_owned(),
         (None, ListStyle::Numbered) => format!("{}. ", context.number),
-        (None, ListStyle::Toggle) => "+ ".to_owned(),
+        (None, ListStyle::Toggle) if context.is_open.is_none() => "+ ".to_owned(),
         (None, _) => String::new(),
     };
     let of_kind = match &data.kind {
@@ -101,7 +107,17 @@ fn style(entry: &FlatBlock, theme: Theme) -> Style {
     }
 }
 
-/// The text of a block without markup.
+/// The text of a block with the styles of its marks.
+fn styled_text(data: &BlockData, style: Style, theme: Theme) -> StyledText {
+    match &data.kind {
+        BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::CollectionItem { .. } => {
+            StyledText::of(&PlainText::of(&data.inline), style, theme)
+        }
+        _ => StyledText::unmarked(&text(data), style),
+    }
+}
+
+/// The text of a block without markup; of a block without text its type and name.
 pub(crate) fn text(data: &BlockData) -> String {
     let named = |what: &str, name: &str, url: &str| {
         let name = if name.is_empty() { url } else { name };

@@ -22,7 +22,7 @@ const MAX_QUOTED: usize = 40;
 /// The keys and their effects, as the help lists them.
 pub(crate) const KEYS: &[(&str, &str)] = &[
     ("↑ ↓  j k", "move; also PgUp, PgDn, g, G"),
-    ("Enter", "open or close a folder, a document, a page"),
+    ("Enter", "open or close a folder, a document, a page, a toggle"),
     ("← →  h l", "close, open"),
     ("Tab", "go to the other pane"),
     ("/", "search as you type; Enter opens the match"),

@@ -12,8 +12,9 @@ use super::block_lines::BlockContext;
 pub(crate) struct OpenDocument {
     id: DocumentId,
     watcher: Watcher<Full, Fetch>,
-    /// The pages whose blocks are visible. Children of the root always are.
-    open_pages: HashSet<BlockId>,
+    /// The pages that were opened, and the toggles that were closed. What is below the root and in
+    /// no page is always visible.
+    flipped: HashSet<BlockId>,
     shown: Vec<ShownBlock>,
     selected: usize,
 }
@@ -29,8 +30,8 @@ struct ShownBlock {
 impl OpenDocument {
     pub(crate) fn open(notes: &Connection, id: DocumentId) -> leafbase::Result<Self> {
         let watcher = notes.watch(Fetch::new(id))?;
-        let (open_pages, shown) = (HashSet::new(), Vec::new());
-        let mut opened = Self { id, watcher, open_pages, shown, selected: 0 };
+        let (flipped, shown) = (HashSet::new(), Vec::new());
+        let mut opened = Self { id, watcher, flipped, shown, selected: 0 };
         opened.arrange();
         Ok(opened)
     }
@@ -70,16 +71,23 @@ impl OpenDocument {
         self.selected = place.min(self.shown.len().saturating_sub(1));
     }
 
-    /// Selects a block; opens the pages that it is in.
+    /// Selects a block; opens the pages and toggles that it is in.
     pub(crate) fn select_block(&mut self, block: BlockId) {
         let entries = self.watcher.entries();
         let Some(index) = entries.iter().position(|entry| entry.block.id == block) else { return };
-        let mut depth = entries.get(index).map_or(0, |entry| entry.depth);
+        let mut level = entries.get(index).map_or((0, 0), level);
         for entry in entries.iter().take(index).rev() {
-            if entry.depth < depth {
-                depth = entry.depth;
-                self.open_pages.insert(entry.block.id);
+            let (depth, indentation) = self::level(entry);
+            if depth < level.0 {
+                self.flipped.insert(entry.block.id);
+            } else if depth == level.0 && indentation < level.1 {
+                if entry.block.data.list_style == ListStyle::Toggle {
+                    self.flipped.remove(&entry.block.id);
+                }
+            } else {
+                continue;
             }
+            level = (depth, indentation);
         }
         self.arrange();
         let place = self.shown.iter().position(|shown| shown.index == index);
@@ -103,12 +111,13 @@ impl OpenDocument {
         }
     }
 
-    /// Opens the selected page, or closes it; whether the selected block has any below it.
+    /// Opens the selected page or toggle, or closes it; whether the selected block is one with
+    /// blocks below it.
     pub(crate) fn toggle(&mut self) -> bool {
-        let page = self.selected_entry().filter(|(_, context)| context.is_open.is_some());
-        let Some(page) = page.map(|(entry, _)| entry.block.id) else { return false };
-        if !self.open_pages.remove(&page) {
-            self.open_pages.insert(page);
+        let foldable = self.selected_entry().filter(|(_, context)| context.is_open.is_some());
+        let Some(block) = foldable.map(|(entry, _)| entry.block.id) else { return false };
+        if !self.flipped.remove(&block) {
+            self.flipped.insert(block);
         }
         self.arrange();
         true
@@ -135,21 +144,32 @@ impl OpenDocument {
     fn arrange(&mut self) {
         let entries = self.watcher.entries();
         let mut numbers = ListNumbers::default();
-        let mut closed_at = None;
+        let mut closed_at: Option<Level> = None;
         self.shown.clear();
         for (index, entry) in entries.iter().enumerate() {
-            if closed_at.is_some_and(|depth| entry.depth > depth) {
+            let level = level(entry);
+            if closed_at.is_some_and(|closed| level > closed) {
                 continue;
             }
-            let has_blocks = entries.get(index + 1).is_some_and(|next| next.depth > entry.depth);
+            let is_toggle = entry.block.data.list_style == ListStyle::Toggle;
+            // A page has what is deeper, a toggle also what is further in.
+            let last = if is_toggle { level } else { (level.0, u8::MAX) };
+            let has_blocks = entries.get(index + 1).is_some_and(|next| self::level(next) > last);
             let is_foldable = has_blocks && entry.depth > 0;
-            let is_open = is_foldable.then(|| self.open_pages.contains(&entry.block.id));
-            closed_at = (is_open == Some(false)).then_some(entry.depth);
+            let is_open = is_foldable.then(|| self.flipped.contains(&entry.block.id) != is_toggle);
+            closed_at = (is_open == Some(false)).then_some(last);
             let context = BlockContext { number: numbers.next(entry), is_open };
             self.shown.push(ShownBlock { index, context });
         }
         self.select(self.selected);
     }
+}
+
+/// The depth of a block, and within it the indentation.
+type Level = (usize, u8);
+
+const fn level(entry: &FlatBlock) -> Level {
+    (entry.depth, entry.block.data.indentation)
 }
 
 /// Counts the items of numbered lists, by depth and indentation.

@@ -24,6 +24,9 @@ const SEARCHES_BEFORE_SORT: u64 = 50;
 pub(super) struct DirtyDocuments {
     /// The position up to which the change log has been read.
     read_to: ChangePosition,
+    /// The number of the state up to which that is, if the store numbers its states: a state of
+    /// this number has nothing more to read.
+    pub(super) read_version: Option<u64>,
     documents: BTreeMap<DocumentId, DirtyDocument>,
     /// The overlay of all documents, until one changes.
     overlay: Option<Arc<DirtyOverlay>>,

@@ -170,6 +170,10 @@ impl IndexerState {
     /// the index, if the snapshot does not continue what was read before.
     fn read_changes(&mut self, store: &SpaceStore) -> Result<Option<SpaceSnapshot>> {
         let snapshot = store.snapshot()?;
+        let version = snapshot.version();
+        if version.is_some() && self.dirty.read_version == version {
+            return Ok(Some(snapshot));
+        }
         snapshot.reader().prefetch_log(self.dirty.read_to().sequence());
         let last = snapshot.reader().last_sequence()?;
         match self.dirty.read_changes(snapshot.reader(), last) {
@@ -177,7 +181,11 @@ impl IndexerState {
                 self.invalidate(&error);
                 Ok(None)
             }
-            read => read.map(|()| Some(snapshot)),
+            read => {
+                read?;
+                self.dirty.read_version = version;
+                Ok(Some(snapshot))
+            }
         }
     }
 
