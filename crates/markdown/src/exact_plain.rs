@@ -175,8 +175,9 @@ impl PlainText {
     /// ```
     /// use leafbase_markdown::{InlineMarkKind, PlainText};
     /// let plain = PlainText::of("a **b `c`** d");
-    /// let marks: Vec<_> = plain.marks().iter().map(|mark| (mark.range.clone(), mark.kind)).collect();
-    /// assert_eq!(marks, [(2..5, InlineMarkKind::Strong), (4..5, InlineMarkKind::Code)]);
+    /// let [strong, code] = plain.marks() else { panic!("two marks") };
+    /// assert_eq!((strong.range.clone(), strong.kind), (2..5, InlineMarkKind::Strong));
+    /// assert_eq!((code.range.clone(), code.kind), (4..5, InlineMarkKind::Code));
     /// assert_eq!(plain.as_str(), "a b c d");
     /// ```
     pub fn marks(&self) -> &[InlineMark] {

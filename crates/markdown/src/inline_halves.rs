@@ -41,7 +41,7 @@ fn is_written_as(inline: &str, plain: &str) -> bool {
 /// Cuts between the texts around `gap`, which has only markup.
 fn cut(inline: &str, gap: Range<usize>) -> [String; 2] {
     let marks = marks(inline);
-    let has_end = |mark: &&InlineMark| mark.inner.start < gap.start && gap.start <= mark.inner.end;
+    let has_end = |mark: &&MarkupSpan| mark.inner.start < gap.start && gap.start <= mark.inner.end;
     let ended = marks.iter().filter(has_end).map(|mark| mark.outer.end);
     let at = ended.filter(|end| *end <= gap.end).fold(gap.start, usize::max);
     let (head, tail) = inline.split_at_checked(at).unwrap_or((inline, ""));
@@ -91,12 +91,12 @@ pub fn join_inline(first: &str, second: &str) -> String {
 
 /// A mark or a link in inline markdown: all of it, and what it marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct InlineMark {
+struct MarkupSpan {
     outer: Range<usize>,
     inner: Range<usize>,
 }
 
-impl InlineMark {
+impl MarkupSpan {
     fn opening<'i>(&self, inline: &'i str) -> &'i str {
         inline.get(self.outer.start..self.inner.start).unwrap_or("")
     }
@@ -107,7 +107,7 @@ impl InlineMark {
 }
 
 /// The marks that end with a text of `length` bytes, from the outermost on.
-fn at_end(marks: &[InlineMark], length: usize) -> impl Iterator<Item = &InlineMark> {
+fn at_end(marks: &[MarkupSpan], length: usize) -> impl Iterator<Item = &MarkupSpan> {
     let mut end = length;
     marks.iter().filter(move |mark| {
         let is_next = mark.outer.end == end;
@@ -117,7 +117,7 @@ fn at_end(marks: &[InlineMark], length: usize) -> impl Iterator<Item = &InlineMa
 }
 
 /// The marks that begin with a text, from the outermost on.
-fn at_start(marks: &[InlineMark]) -> impl Iterator<Item = &InlineMark> {
+fn at_start(marks: &[MarkupSpan]) -> impl Iterator<Item = &MarkupSpan> {
     let mut start = 0;
     marks.iter().filter(move |mark| {
         let is_next = mark.outer.start == start;
@@ -127,12 +127,12 @@ fn at_start(marks: &[InlineMark]) -> impl Iterator<Item = &InlineMark> {
 }
 
 /// The marks and links of `inline`, outer ones before those within.
-fn marks(inline: &str) -> Vec<InlineMark> {
+fn marks(inline: &str) -> Vec<MarkupSpan> {
     let framed = Framed::of(inline);
     let mut marks = Vec::new();
     // Indexes in `marks` of those that are open, with whether they have content yet.
     let mut open: Vec<(usize, bool)> = Vec::new();
-    let mut tags: Vec<InlineMark> = Vec::new();
+    let mut tags: Vec<MarkupSpan> = Vec::new();
     let parser = Parser::new_ext(framed.as_str(), Options::ENABLE_STRIKETHROUGH);
     for (event, range) in parser.into_offset_iter() {
         let range = framed.original(range);
@@ -148,11 +148,11 @@ fn marks(inline: &str) -> Vec<InlineMark> {
         match event {
             Event::Start(Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. }) => {
                 open.push((marks.len(), false));
-                marks.push(InlineMark { inner: range.end..range.end, outer: range });
+                marks.push(MarkupSpan { inner: range.end..range.end, outer: range });
             }
             Event::Code(code) => {
                 let content = code_content(inline, range.clone(), code.chars().count());
-                marks.extend(content.map(|inner| InlineMark { outer: range, inner }));
+                marks.extend(content.map(|inner| MarkupSpan { outer: range, inner }));
             }
             Event::InlineHtml(tag) if tag.starts_with("</") => {
                 if let Some(mut mark) = tags.pop() {
@@ -162,7 +162,7 @@ fn marks(inline: &str) -> Vec<InlineMark> {
                 }
             }
             Event::InlineHtml(tag) if !tag.starts_with("<br") => {
-                tags.push(InlineMark { inner: range.end..range.end, outer: range });
+                tags.push(MarkupSpan { inner: range.end..range.end, outer: range });
             }
             _ => {}
         }
@@ -177,7 +177,7 @@ fn is_mark_end(tag: pulldown_cmark::TagEnd) -> bool {
 }
 
 /// Adds an event at `range` to the content of a mark.
-fn widen(mark: &mut InlineMark, range: &Range<usize>, inline: &str, has_content: &mut bool) {
+fn widen(mark: &mut MarkupSpan, range: &Range<usize>, inline: &str, has_content: &mut bool) {
     if !*has_content {
         *has_content = true;
         // A text begins behind the backslash that escapes its first character.
