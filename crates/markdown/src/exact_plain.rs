@@ -145,6 +145,8 @@ impl PlainText {
                 _ => {}
             }
         }
+        // Of equal ones the outer one ends last. The sort is stable.
+        plain.marks.reverse();
         plain.marks.sort_by_key(|mark| (mark.range.start, Reverse(mark.range.end)));
         plain
     }
@@ -170,7 +172,7 @@ impl PlainText {
         &self.text
     }
 
-    /// The marked parts of the text, by start; of two that start together the longer one first.
+    /// The marked parts of the text, by start; of two that start together the outer one first.
     ///
     /// ```
     /// use leafbase_markdown::{InlineMarkKind, PlainText};

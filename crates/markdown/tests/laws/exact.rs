@@ -1,8 +1,11 @@
 //! Fifth law: a text is exact. In a document and in block form, whatever it says and wherever it
 //! stands, it comes back byte for byte, with its markers.
 
+use std::cmp::Reverse;
+
 use leafbase_markdown::{
-    PlainText, block_form, check_highlights, inline_of_plain, read_block_form,
+    InlineMark, InlineMarkKind, PlainText, block_form, check_highlights, inline_of_plain,
+    read_block_form,
 };
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, Decorations, Limits, ListStyle, TaskInfo, TaskState,
@@ -188,8 +191,47 @@ proptest! {
     }
 
     #[test]
+    fn marks_lie_in_the_text_by_their_start(text in text()) {
+        let plain = PlainText::of(&text);
+        for mark in plain.marks() {
+            prop_assert!(plain.as_str().get(mark.range.clone()).is_some(), "{:?} of {:?}", mark, plain);
+        }
+        let order = |mark: &InlineMark| (mark.range.start, Reverse(mark.range.end));
+        prop_assert!(plain.marks().is_sorted_by_key(order), "{:?}", plain.marks());
+    }
+
+    #[test]
     fn any_text_is_exact_in_block_form(data in data()) {
         prop_assert_eq!(holds_in_block_form(&data), Ok(()));
+    }
+}
+
+#[test]
+fn marks_are_those_that_a_reader_sees() {
+    use InlineMarkKind::{Code, Emphasis, Highlight, Link, Picture, Strikethrough, Strong};
+    let marks: &[(&str, &[(&str, InlineMarkKind)])] = &[
+        ("a", &[]),
+        (
+            "a **b** *c* ~~d~~ `e`",
+            &[("b", Strong), ("c", Emphasis), ("d", Strikethrough), ("e", Code)],
+        ),
+        ("**a *b* c**", &[("a b c", Strong), ("b", Emphasis)]),
+        ("***a***", &[("a", Emphasis), ("a", Strong)]),
+        (
+            "[a **b**](https://c.example) ![d](e.png)",
+            &[("a b", Link), ("b", Strong), ("d", Picture)],
+        ),
+        ("[](https://c.example)", &[("", Link)]),
+        ("<highlight color='red'>a **b</highlight> c**", &[("a b", Highlight), ("b c", Strong)]),
+        ("a </highlight> ** b", &[]),
+        ("\\*a\\* é **ü**", &[("ü", Strong)]),
+        ("**a\nb**", &[("a\nb", Strong)]),
+    ];
+    for (markdown, expected) in marks {
+        let plain = PlainText::of(markdown);
+        let shown = |mark: &InlineMark| (&plain.as_str()[mark.range.clone()], mark.kind);
+        let found: Vec<_> = plain.marks().iter().map(shown).collect();
+        assert_eq!(found, *expected, "{markdown}");
     }
 }
 
