@@ -243,6 +243,27 @@ proptest! {
     }
 }
 
+/// The format allows blocks below a text, which the engine makes a page then: they are found, too.
+#[test]
+fn texts_below_an_omitted_text_are_found() {
+    let place = tempfile::tempdir().unwrap();
+    let texts = ["needle of a title", "hay", "a needle", "more hay", "the last needle"];
+    let depths = [0, 1, 2, 2, 1];
+    let nodes = (0..).zip(texts).zip(depths).map(|((number, text), depth)| {
+        let data = if depth == 0 { BlockData::page(text) } else { BlockData::text(text) };
+        let (created, modified) = (stamp(1), stamp(1));
+        let block = BlockRecord { id: id(0, number), rev: 1, created, modified, data };
+        SubtreeNode { depth, block }
+    });
+    let (space, ids) = space_of(place.path(), &[Subtrees(nodes.collect())]);
+    let snapshot = space.snapshot().unwrap();
+    let mut is_needle = |text: RawText<'_>| text.markdown.ends_with(b"needle");
+    let found = snapshot.reader().document_texts_where(ids[0], &mut is_needle).unwrap();
+    let shown: Vec<_> = found.iter().map(|block| (block.depth, shown(block.text))).collect();
+    let expected = [(0, texts[0]), (2, texts[2]), (1, texts[4])];
+    assert_eq!(shown, expected.map(|(depth, text)| (depth, text.to_owned())));
+}
+
 /// Control: there is something to be left out.
 #[test]
 fn rejected_texts_are_omitted() {
