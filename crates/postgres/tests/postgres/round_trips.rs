@@ -1,14 +1,15 @@
 //! What operations of the engine cost over a network: how often they wait for an answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
     AddComments, AddItems, BackLinks, BlockPatch, CommentDraft, Connection, CreateCollection,
-    DeleteBlocks, DeleteDocuments, DeleteItems, Destination, DocumentOrder, Fetch, ItemDraft,
-    ItemUpdate, ListComments, ListDocuments, ListTags, ListTasks, MoveBlocks, MoveDocuments,
-    Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, ResolveBlocks, SchemaDraft,
-    SearchIndexing, Space, TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateItems,
-    UpdateTasks,
+    DeleteBlocks, DeleteDocuments, DeleteItems, Destination, DocumentOrder, Fetch, IdSource,
+    ItemDraft, ItemUpdate, ListComments, ListDocuments, ListTags, ListTasks, MoveBlocks,
+    MoveDocuments, Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems,
+    ResolveBlocks, SchemaDraft, SearchIndexing, Space, TaskScope, TaskState, TaskUpdate, Timestamp,
+    UpdateBlocks, UpdateItems, UpdateTasks,
 };
 use leafbase_postgres::PostgresDatabase;
 
@@ -19,11 +20,23 @@ struct Scene {
     notes: Connection,
 }
 
+/// IDs that ascend. Those of one millisecond are otherwise in no order, and one below the newest of
+/// the space has to be looked for.
+#[derive(Default)]
+struct AscendingIds(AtomicU64);
+
+impl IdSource for AscendingIds {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
+        (1 + u128::from(self.0.fetch_add(1, Ordering::Relaxed))).to_be_bytes()
+    }
+}
+
 fn scene() -> Option<Scene> {
     let database = server()?.database();
     let store = database.create_store(&unused_name()).unwrap();
     // An index in the background would make trips of its own while calls are counted.
     let builder = Space::builder().name("Notes").search_indexing(SearchIndexing::OnDemand);
+    let builder = builder.ids(AscendingIds::default());
     let space = builder.over(Arc::new(store), true).unwrap();
     Some(Scene { database, notes: space.connect() })
 }
