@@ -1,8 +1,11 @@
 //! Words: which documents have them, in whatever language, and in which order they come.
 
+use std::collections::BTreeSet;
+
 use leafbase::{
     AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Language, Position,
-    PropertyDraft, PropertyKind, SchemaDraft, SearchDocuments, SearchIndexing, Space, UploadFile,
+    PropertyDraft, PropertyKind, PurgeDocuments, SchemaDraft, SearchDocuments, SearchIndexing,
+    Space, UploadFile,
 };
 
 use super::Shelf;
@@ -150,6 +153,43 @@ fn misspelt_words_are_read_as_those_of_documents() {
         assert_eq!(first_read(&shelf, all("nigth tokio")), "");
         shelf.notes.space().flush_search().unwrap();
     }
+}
+
+/// Words with the first letter of a misspelt one come before those with another, which are read
+/// only where the documents have none with the same.
+#[test]
+fn misspelt_words_keep_their_first_letter_if_they_can() {
+    let shelf = Shelf::of(&[
+        ("mail", "mailing mailinx"),
+        ("sail", "sailing today, sailing tomorrow"),
+        ("sails", "sailing"),
+        ("Санкт-Петербург", "Мосты"),
+    ]);
+    for _ in 0..2 {
+        let found = |query: &str| {
+            let found = shelf.search(query);
+            let read = found.iter().flat_map(|found| found.corrected.iter().cloned());
+            let read: BTreeSet<_> = read.map(|read| read.read_as).collect();
+            read.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        for (query, expected) in [
+            ("mxiling", "mailing"),
+            ("xailing", "mailing sailing"),
+            ("ailing", "mailing sailing"),
+            ("amiling", "mailing"),
+            ("петерыург", "петербург"),
+            ("нетербург", "петербург"),
+        ] {
+            assert_eq!(found(query), expected, "{query}");
+        }
+        shelf.notes.space().flush_search().unwrap();
+    }
+    // What a purged document had hides nothing.
+    let mail = shelf.id("mail");
+    shelf.notes.delete_documents(mail).unwrap();
+    shelf.notes.purge_documents(PurgeDocuments::new([mail])).unwrap();
+    assert_eq!(first_read(&shelf, "mxiling"), "");
+    assert_eq!(first_read(&shelf, "mailing"), "mailing=sailing **sailing**");
 }
 
 #[test]

@@ -25,22 +25,34 @@ enum WordPart {
     Prefix,
 }
 
+/// Whether words begin with the first letter of the misspelt one. Few misspellings are in the first
+/// letter: words with another one are looked for if there is none with the same. A dictionary is
+/// ordered by the first letter, so that little of it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstLetter {
+    Same,
+    Other,
+}
+
 impl ClauseSearch<'_> {
     /// The words that a term, which no document has, is read as: those of the least number of edits
-    /// that documents have, the most frequent ones first. Reads the dictionary near the term, and
-    /// the postings of the words that it finds there.
+    /// that documents have, and of these the ones with its first letter, if there are any; the most
+    /// frequent ones first. Reads the dictionary near the term, and the postings of the words that
+    /// it finds there.
     pub(super) fn like_words(
         &self,
         clause: &QueryClause,
     ) -> Result<Vec<QueryClause>, IndexFailure> {
         let [term] = clause.terms.as_slice() else { return Ok(Vec::new()) };
         let length = term.text.chars().count();
-        let whole = (1..=max_edits(length)).map(|edits| (edits, WordPart::Whole));
+        let letters = [FirstLetter::Same, FirstLetter::Other];
+        let whole = (1..=max_edits(length))
+            .flat_map(|edits| letters.map(|first| (edits, WordPart::Whole, first)));
         let is_long = term.is_prefix && length >= MIN_PREFIX_CHARS;
-        let prefix = is_long.then_some((1, WordPart::Prefix));
-        for (edits, part) in whole.chain(prefix) {
-            let words = self.near(&term.text, edits, part)?;
-            let found = self.most_frequent(words, &term.text, part)?;
+        let prefix = is_long.then_some((1, WordPart::Prefix, FirstLetter::Same));
+        for (edits, part, first) in whole.chain(prefix) {
+            let words = self.near(&term.text, edits, part, first)?;
+            let found = self.most_frequent(words, part)?;
             if !found.is_empty() {
                 return Ok(read_as(clause, found, part == WordPart::Prefix));
             }
@@ -48,26 +60,22 @@ impl ClauseSearch<'_> {
         Ok(Vec::new())
     }
 
-    /// The words, or prefixes, that current documents have, the most frequent ones first; among
-    /// equals those that begin as the term does.
+    /// The words, or prefixes, that current documents have, the most frequent ones first.
     fn most_frequent(
         &self,
         words: BTreeSet<String>,
-        text: &str,
         part: WordPart,
     ) -> Result<Vec<String>, IndexFailure> {
-        let first = text.chars().next();
         let mut found = BTreeSet::new();
         for text in words {
             let is_prefix = part == WordPart::Prefix;
             let read = ClauseTerm { text, offset: 0, is_prefix };
             let documents = self.document_frequency(&read)?;
             if documents > 0 {
-                let begins_alike = read.text.chars().next() == first;
-                found.insert((Reverse(documents), !begins_alike, read.text));
+                found.insert((Reverse(documents), read.text));
             }
         }
-        Ok(found.into_iter().map(|(.., word)| word).collect())
+        Ok(found.into_iter().map(|(_, word)| word).collect())
     }
 
     /// The words, or their prefixes, that are this many edits from a text, of all documents: the
@@ -77,8 +85,12 @@ impl ClauseSearch<'_> {
         text: &str,
         edits: u8,
         part: WordPart,
+        first: FirstLetter,
     ) -> Result<BTreeSet<String>, IndexFailure> {
-        let near = NearWords { text: text.chars().collect(), edits: usize::from(edits), part };
+        let near =
+            NearWords { text: text.chars().collect(), edits: usize::from(edits), part, first };
+        let begins = text.chars().next().filter(|_| first == FirstLetter::Same);
+        let begins = begins.map(|letter| (letter.to_string(), after(letter)));
         let mut found = BTreeSet::new();
         // The automaton reads texts, whatever their field.
         let term = Term::from_field_text(self.snapshot.fields.text(TextField::Body), text);
@@ -91,7 +103,11 @@ impl ClauseSearch<'_> {
             let field = self.snapshot.fields.text(field);
             for (segment, _) in self.snapshot.segments() {
                 let index = segment.inverted_index(field)?;
-                let mut terms = index.terms().search(&automaton).into_stream()?;
+                let mut terms = index.terms().search(&automaton);
+                if let Some((lower, upper)) = &begins {
+                    terms = terms.ge(lower).lt(upper);
+                }
+                let mut terms = terms.into_stream()?;
                 while terms.advance() {
                     let word = std::str::from_utf8(terms.key());
                     let word = word.map_err(|_| IndexFailure::corrupt("a term is no text"))?;
@@ -104,6 +120,16 @@ impl ClauseSearch<'_> {
         }
         Ok(found)
     }
+}
+
+/// The lowest key above all that begin with a letter.
+fn after(letter: char) -> Vec<u8> {
+    let mut key = letter.to_string().into_bytes();
+    if let Some(last) = key.last_mut() {
+        // No byte of a text in UTF-8 is the highest one.
+        *last += 1;
+    }
+    key
 }
 
 /// The first of these words as clauses. The stem of one finds the others that have it.
@@ -126,6 +152,7 @@ struct NearWords {
     text: Vec<char>,
     edits: usize,
     part: WordPart,
+    first: FirstLetter,
 }
 
 impl NearWords {
@@ -133,7 +160,9 @@ impl NearWords {
     fn of_word(&self, word: &str) -> Option<String> {
         let length = word.chars().count();
         // Spares most words of dirty documents the rest.
-        if length + self.edits < self.text.len()
+        let begins_alike = word.chars().next() == self.text.first().copied();
+        if begins_alike != (self.first == FirstLetter::Same)
+            || length + self.edits < self.text.len()
             || (self.part == WordPart::Whole && length > self.text.len() + self.edits)
             || word.chars().any(char::is_numeric)
         {
@@ -144,12 +173,11 @@ impl NearWords {
         let found = match self.part {
             WordPart::Whole => Some(word.as_slice()).filter(is_near),
             // Of several prefixes the longest: it says most.
-            WordPart::Prefix if word.first() == self.text.first() => {
+            WordPart::Prefix => {
                 let longest = word.len().min(self.text.len() + self.edits);
                 let lengths = (self.text.len().saturating_sub(self.edits)..=longest).rev();
                 lengths.filter_map(|length| word.get(..length)).find(is_near)
             }
-            WordPart::Prefix => None,
         };
         found.map(|found| found.iter().collect())
     }
