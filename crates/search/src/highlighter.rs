@@ -4,7 +4,7 @@
 //! character that folds to the beginning of a term. Only around such characters text is tokenized:
 //! tokens never span a space, so the stretch between two spaces gives the same tokens as the text.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
@@ -134,8 +134,9 @@ struct Prefixes {
     first_bytes: [bool; 256],
     /// First characters, decomposed.
     first_chars: Vec<char>,
-    /// A direct-mapped cache: whether matches may begin with a non-ASCII character.
-    cached_chars: Vec<Cell<(char, bool)>>,
+    /// A direct-mapped cache: whether matches may begin with a non-ASCII character. Empty until the
+    /// first one is met.
+    cached_chars: OnceCell<Box<[Cell<(char, bool)>]>>,
 }
 
 impl Prefixes {
@@ -145,7 +146,7 @@ impl Prefixes {
             ascii_prefilter: None,
             first_bytes: [false; 256],
             first_chars: Vec::new(),
-            cached_chars: vec![Cell::new(('\0', false)); CACHED_CHARS],
+            cached_chars: OnceCell::new(),
         };
         for clause in clauses {
             let first = if clause.kind == ClauseKind::Run { usize::MAX } else { 1 };
@@ -212,7 +213,10 @@ impl Prefixes {
     }
 
     fn may_begin_with(&self, char: char) -> bool {
-        let Some(cached) = self.cached_chars.get(char as usize % CACHED_CHARS) else { return true };
+        let cache = self
+            .cached_chars
+            .get_or_init(|| [const { Cell::new(('\0', false)) }; CACHED_CHARS].into());
+        let Some(cached) = cache.get(char as usize % CACHED_CHARS) else { return true };
         let (cached_char, may_begin) = cached.get();
         if cached_char == char {
             return may_begin;

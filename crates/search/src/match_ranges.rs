@@ -29,14 +29,14 @@ impl ParsedQuery {
 /// Sorts ranges and merges those that overlap.
 pub(crate) fn merge_overlapping(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
-    let mut merged: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
+    ranges.dedup_by(|next, last| {
+        let overlaps = next.start < last.end;
+        if overlaps {
+            last.end = last.end.max(next.end);
         }
-    }
-    merged
+        overlaps
+    });
+    ranges
 }
 
 /// The tokens of a text, in order of position, and their indexes sorted by text, and by language

@@ -178,9 +178,9 @@ impl<A: Unbatched> Connection<A> {
         self.check_ids("documentIds", request.document_ids.as_ref())?;
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, visibility)?;
-        let fingerprint = cursor::fingerprint(request, !visibility.is_unrestricted())?;
+        let fingerprint = || cursor::fingerprint(request, !visibility.is_unrestricted());
         let cursor = request.paging.cursor.as_deref();
-        let cursor = cursor.map(|text| fusion::read_ranks(fingerprint, text)).transpose()?;
+        let cursor = cursor.map(|text| fusion::read_ranks(fingerprint()?, text)).transpose()?;
         let (cursor, ranks) = cursor.unzip();
         let query = SearchQuery::parse(request, self.space.indexer().languages())?;
         let page = PageRequest::new(request, cursor.as_ref());
@@ -249,7 +249,7 @@ impl<A: Unbatched> Connection<A> {
             let (log_end, position) = (log_end(&tree)?, RankPosition { last, statistics });
             let now = Some(now).filter(|_| request.weights.recency > 0.0);
             let cursor = SearchCursor { log_end, total, position, block, now };
-            let cursor = cursor.write(fingerprint);
+            let cursor = cursor.write(fingerprint()?);
             Ok::<_, Error>(fusion::write_ranks(cursor, fusion.ranks.as_ref()))
         });
         let SearchTotal { results: total, is_lower_bound: total_is_lower_bound } = total;

@@ -1,7 +1,7 @@
 //! Snippets: the excerpt of a document with the most matches, and the blocks that match.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use leafbase_model::{BlockId, Result};
@@ -102,7 +102,7 @@ pub(super) fn matched_blocks<'d>(
 ) -> Result<Vec<MatchedBlock<'d>>> {
     let mut by_pattern = match matcher {
         Some(matcher) => pattern_matches(texts, matcher, most)?,
-        None => HashMap::new(),
+        None => BTreeMap::new(),
     };
     let mut found = Vec::new();
     for (index, block) in texts.blocks().enumerate() {
@@ -141,8 +141,8 @@ fn pattern_matches(
     texts: &DocumentTexts,
     matcher: &mut PatternSetMatcher<'_>,
     most: usize,
-) -> Result<HashMap<usize, Vec<Range<usize>>>> {
-    let mut matches = HashMap::new();
+) -> Result<BTreeMap<usize, Vec<Range<usize>>>> {
+    let mut matches = BTreeMap::new();
     for (index, block) in texts.blocks().enumerate() {
         let text = block.pattern();
         if matcher.is_match(&text)? {
@@ -193,15 +193,16 @@ fn for_each_matched_text<'t>(
 
 /// Sorts ranges, merges adjacent and overlapping ones, and drops empty ones.
 fn merge(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
-    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
-    for range in ranges.into_iter().filter(|range| !range.is_empty()) {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
+    ranges.dedup_by(|next, last| {
+        let touches = next.start <= last.end;
+        if touches {
+            last.end = last.end.max(next.end);
         }
-    }
-    merged
+        touches
+    });
+    ranges
 }
 
 fn distinct_matches(matched: &MatchedText<'_>) -> usize {
