@@ -189,14 +189,21 @@ impl ParsedQuery {
     }
 }
 
-/// The clauses of a text. A quotation mark without a closing one is ignored.
+/// The clauses of a text. A quotation mark without a closing one is ignored. In Chinese and in
+/// Japanese prose corner brackets are around names: what they are around is no phrase there.
 fn parse_text(languages: &Languages, text: &str) -> Vec<QueryClause> {
     let (mut clauses, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = split_at_quote(rest)
         && let Some((quoted, end)) = split_at_quote(after)
     {
         clauses.extend(word_clauses(languages, before, false));
-        clauses.extend(phrase_clause(quoted));
+        let has_corner_bracket =
+            rest.strip_prefix(before).is_some_and(|quoted| quoted.starts_with(['「', '『']));
+        if has_corner_bracket && quoted.chars().any(is_unspaced) {
+            clauses.extend(word_clauses(languages, quoted, false));
+        } else {
+            clauses.extend(phrase_clause(quoted));
+        }
         rest = end;
     }
     clauses.extend(word_clauses(languages, rest, true));
@@ -362,8 +369,9 @@ impl QueryClause {
         }
     }
 
-    /// The pairs of a run that satisfy it: both of a run of three characters, half of a longer one,
-    /// because the pairs across two words are missing where the words are apart.
+    /// The pairs of a run that satisfy it, if they also have the weight: both of a run of three
+    /// characters, half of a longer one, because the pairs across two words are missing where the
+    /// words are apart.
     pub(crate) const fn required_pairs(&self) -> usize {
         match self.terms.len() {
             pairs @ 0..=2 => pairs,

@@ -20,6 +20,10 @@ use crate::stems::stem_of;
 /// The factor of the score of two pairs of a run in a row, added to the score of each.
 const PAIRS_IN_A_ROW: f64 = 0.5;
 
+/// The share that satisfies a run of the weight of those of its pairs that documents have: pairs of
+/// endings, which most sentences have, are no answer to the rest of a question.
+const REQUIRED_WEIGHT: f64 = 0.6;
+
 /// The factor of the score of two words in a row, added to the score of each. Tuned by the
 /// relevance benchmark (`benches/README.md`).
 const WORDS_IN_A_ROW: f64 = 1.0;
@@ -251,13 +255,16 @@ impl<'r> ClauseSearch<'r> {
     /// A run of a script without spaces: each of its pairs counts, and more where it is followed by
     /// the next one.
     fn run(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
-        let (mut documents, mut weight) = (Vec::new(), 0.0);
+        let (mut documents, mut weight, mut present) = (Vec::new(), 0.0, 0.0);
         for pair in &clause.terms {
             let pair = [ClauseTerm { offset: 0, ..pair.clone() }];
             let scores = self.score_phrase(&pair)?;
-            let pair_weight =
-                self.weight_of(CountedTerm::Word(&pair, WordStems::default()), &scores);
+            let counted = CountedTerm::Word(&pair, WordStems::default());
+            let pair_weight = self.weight_of(counted, &scores);
             weight += pair_weight;
+            if self.document_frequency_of(counted, &scores) > 0 {
+                present += pair_weight;
+            }
             let found = TermMatch { score: 0.0, weight: pair_weight, satisfied: 1 };
             documents = merge(documents, with_match(scores, found), MergeMode::Union);
         }
@@ -274,7 +281,8 @@ impl<'r> ClauseSearch<'r> {
         }
         let required = clause.required_pairs();
         for (_, found) in &mut documents {
-            let is_satisfied = found.satisfied as usize >= required;
+            let is_satisfied =
+                found.satisfied as usize >= required && found.weight >= REQUIRED_WEIGHT * present;
             found.satisfied = u32::from(is_satisfied);
             found.weight = if is_satisfied { weight } else { found.weight };
         }
@@ -317,9 +325,13 @@ impl<'r> ClauseSearch<'r> {
     }
 
     fn weight_of(&self, counted: CountedTerm<'_>, scores: &[(DocNumber, f64)]) -> f64 {
-        let mut statistics = self.statistics.borrow_mut();
-        let document_frequency = statistics.document_frequency(counted, scores.len() as u64);
-        statistics.corpus.weight(document_frequency)
+        let document_frequency = self.document_frequency_of(counted, scores);
+        self.statistics.borrow().corpus.weight(document_frequency)
+    }
+
+    /// The number of documents of the first page that have what is counted.
+    fn document_frequency_of(&self, counted: CountedTerm<'_>, scores: &[(DocNumber, f64)]) -> u64 {
+        self.statistics.borrow_mut().document_frequency(counted, scores.len() as u64)
     }
 
     /// The scores of the documents that have a word or phrase.

@@ -38,7 +38,7 @@ const fn word(
 
 use WordKind::{Compound, Run, Simple};
 
-pub(crate) const WORDS: [Word; 22] = [
+pub(crate) const WORDS: [Word; 23] = [
     word("tree", Simple, &[&["tree", "~tree"]], &["tree"]),
     word("Trees", Simple, &[&["trees", "~tree"]], &["trees"]),
     word("treat", Simple, &[&["treat", "~treat"]], &["treat"]),
@@ -69,6 +69,7 @@ pub(crate) const WORDS: [Word; 22] = [
     // Misspelt, unless documents have them.
     word("terat", Simple, &[&["terat", "~terat"]], &["terat"]),
     word("treet", Simple, &[&["treet", "~treet"]], &["treet"]),
+    word("creet", Simple, &[&["creet", "~creet"]], &["creet"]),
     word("cyclamen", Simple, &[&["cyclamen", "~cyclamen"]], &["cyclamen"]),
     word("cyklamin", Simple, &[&["cyklamin", "~cyklamin"]], &["cyklamin"]),
     word("cyklam", Simple, &[&["cyklam", "~cyklam"]], &["cyklam"]),
@@ -383,10 +384,12 @@ impl NaiveScorer<'_> {
         let mut weight = 0.0;
         if clause.is_run {
             let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+            let mut present = 0.0;
             for (_, pair) in &clause.row {
                 let scores = self.scores(&single(pair), [0.5, 0.8], false);
                 let pair_weight = self.idf(scores.len());
                 weight += pair_weight;
+                present += if scores.is_empty() { 0.0 } else { pair_weight };
                 for (number, score) in scores {
                     let has = has.get_mut(&number).unwrap();
                     has.score += score;
@@ -404,7 +407,9 @@ impl NaiveScorer<'_> {
             let required = if pairs < 3 { pairs } else { pairs.div_ceil(2) };
             for (number, _) in counts.into_iter().filter(|(_, count)| *count >= required) {
                 let has = has.get_mut(&number).unwrap();
-                (has.is_satisfied, has.weight) = (true, weight);
+                if has.weight >= 0.6 * present {
+                    (has.is_satisfied, has.weight) = (true, weight);
+                }
             }
             return (has, weight);
         }
@@ -455,16 +460,16 @@ impl NaiveScorer<'_> {
             !token.contains(|letter: char| "~=".contains(letter) || letter.is_ascii_digit())
         };
         let tokens: BTreeSet<&str> = tokens.filter(is_word).collect();
-        let near = |edits| {
-            let found = tokens.iter().filter(move |token| is_near(asked, token, edits));
+        let begins = |token: &&&str| token.chars().next() == asked.chars().next();
+        let near = |edits, is_alike| {
+            let found = tokens.iter().filter(move |token| begins(token) == is_alike);
+            let found = found.filter(move |token| is_near(asked, token, edits));
             found.map(|token| (*token).to_owned()).collect::<BTreeSet<_>>()
         };
-        let mut found = near(1);
-        if found.is_empty() && asked.chars().count() > 7 {
-            found = near(2);
-        }
+        let most = if asked.chars().count() > 7 { 2 } else { 1 };
+        let steps = (1..=most).flat_map(|edits| [near(edits, true), near(edits, false)]);
+        let mut found = steps.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
         if found.is_empty() && term.ends_with('*') && asked.chars().count() > 4 {
-            let begins = |token: &&&str| token.chars().next() == asked.chars().next();
             let longest = |token: &&str| {
                 let mut prefixes =
                     token.char_indices().map(|(at, letter)| &token[..at + letter.len_utf8()]);
@@ -480,9 +485,7 @@ impl NaiveScorer<'_> {
             self.documents.values().filter(has).count()
         };
         let mut found: Vec<String> = found.into_iter().collect();
-        found.sort_by_key(|word| {
-            (Reverse(frequency(word)), word.chars().next() != asked.chars().next(), word.clone())
-        });
+        found.sort_by_key(|word| (Reverse(frequency(word)), word.clone()));
         let mut stems = BTreeSet::new();
         found.retain(|word| stem_of_token(word).is_none_or(|stem| stems.insert(stem)));
         found.truncate(4);

@@ -125,6 +125,8 @@ fn scripts_without_spaces() {
         ("東京都", "都の東京", false, true),
         ("東京都", "京都と東京", true, true),
         ("\"東京都\"", "京都と東京", false, false),
+        ("「東京都」", "京都と東京", true, true),
+        ("『東京都』", "東京へ", false, true),
         ("東京 weather 2026", "Weather of 東京, 2026", true, true),
         ("東京weather2026", "weather 2026 in 東京", true, true),
         ("東京 weather 2026", "東京 2025", false, true),
@@ -139,6 +141,9 @@ fn scripts_without_spaces() {
     // Pairs in a row count more.
     check(&["京都と東京と東京", "東京都と東京と京", "大阪"], &["東京都"], All, &[2, 1]);
     check(&["天気、東京の", "東京の天気", "大阪"], &["東京の天気"], Most, &[2, 1]);
+    // Half of the pairs are of an ending that most have: by number alone they would have it all.
+    let most = ["海がありますか", "雨がありますか", "富士", "風がありますか", "北がありますか"];
+    check(&most, &["富士がありますか"], All, &[]);
 }
 
 #[test]
