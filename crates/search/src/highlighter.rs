@@ -123,6 +123,9 @@ fn stretch_around(text: &str, from: usize, at: usize) -> Range<usize> {
     before.map_or(from, |offset| from + offset)..after.map_or(text.len(), |offset| at + offset)
 }
 
+/// Whether matches may begin with a character, by its slot.
+type CharCache = Box<[Cell<(char, bool)>]>;
+
 /// How matches begin.
 #[derive(Debug)]
 struct Prefixes {
@@ -136,7 +139,7 @@ struct Prefixes {
     first_chars: Vec<char>,
     /// A direct-mapped cache: whether matches may begin with a non-ASCII character. Empty until the
     /// first one is met.
-    cached_chars: OnceCell<Box<[Cell<(char, bool)>]>>,
+    cached_chars: OnceCell<CharCache>,
 }
 
 impl Prefixes {
