@@ -20,9 +20,10 @@ use crate::stems::stem_of;
 /// The factor of the score of two pairs of a run in a row, added to the score of each.
 const PAIRS_IN_A_ROW: f64 = 0.5;
 
-/// The share that satisfies a run of the weight of those of its pairs that documents have: pairs of
-/// endings, which most sentences have, are no answer to the rest of a question.
-const REQUIRED_WEIGHT: f64 = 0.6;
+/// The share of the weight of a run's pairs with which a document has the run; pairs that no
+/// document has do not count. The endings of a question, which most sentences have, are not enough.
+/// Tuned by the relevance benchmark (`benches/README.md`).
+const MIN_WEIGHT_SHARE: f64 = 0.6;
 
 /// The factor of the score of two words in a row, added to the score of each. Tuned by the
 /// relevance benchmark (`benches/README.md`).
@@ -260,9 +261,10 @@ impl<'r> ClauseSearch<'r> {
             let pair = [ClauseTerm { offset: 0, ..pair.clone() }];
             let scores = self.score_phrase(&pair)?;
             let counted = CountedTerm::Word(&pair, WordStems::default());
-            let pair_weight = self.weight_of(counted, &scores);
+            let document_frequency = self.document_frequency_of(counted, &scores);
+            let pair_weight = self.statistics.borrow().corpus.weight(document_frequency);
             weight += pair_weight;
-            if self.document_frequency_of(counted, &scores) > 0 {
+            if document_frequency > 0 {
                 present += pair_weight;
             }
             let found = TermMatch { score: 0.0, weight: pair_weight, satisfied: 1 };
@@ -282,7 +284,7 @@ impl<'r> ClauseSearch<'r> {
         let required = clause.required_pairs();
         for (_, found) in &mut documents {
             let is_satisfied =
-                found.satisfied as usize >= required && found.weight >= REQUIRED_WEIGHT * present;
+                found.satisfied as usize >= required && found.weight >= MIN_WEIGHT_SHARE * present;
             found.satisfied = u32::from(is_satisfied);
             found.weight = if is_satisfied { weight } else { found.weight };
         }
@@ -321,15 +323,11 @@ impl<'r> ClauseSearch<'r> {
 
     /// The weight of a word or phrase with these documents.
     fn weight(&self, clause: &QueryClause, scores: &[(DocNumber, f64)]) -> f64 {
-        self.weight_of(counted_word(clause), scores)
-    }
-
-    fn weight_of(&self, counted: CountedTerm<'_>, scores: &[(DocNumber, f64)]) -> f64 {
-        let document_frequency = self.document_frequency_of(counted, scores);
+        let document_frequency = self.document_frequency_of(counted_word(clause), scores);
         self.statistics.borrow().corpus.weight(document_frequency)
     }
 
-    /// The number of documents of the first page that have what is counted.
+    /// The document frequency as of the first page.
     fn document_frequency_of(&self, counted: CountedTerm<'_>, scores: &[(DocNumber, f64)]) -> u64 {
         self.statistics.borrow_mut().document_frequency(counted, scores.len() as u64)
     }

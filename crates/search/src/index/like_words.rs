@@ -90,7 +90,7 @@ impl ClauseSearch<'_> {
         let near =
             NearWords { text: text.chars().collect(), edits: usize::from(edits), part, first };
         let begins = text.chars().next().filter(|_| first == FirstLetter::Same);
-        let begins = begins.map(|letter| (letter.to_string(), after(letter)));
+        let begins = begins.map(|letter| (letter.to_string(), key_after(letter)));
         let mut found = BTreeSet::new();
         // The automaton reads texts, whatever their field.
         let term = Term::from_field_text(self.snapshot.fields.text(TextField::Body), text);
@@ -123,7 +123,7 @@ impl ClauseSearch<'_> {
 }
 
 /// The lowest key above all that begin with a letter.
-fn after(letter: char) -> Vec<u8> {
+fn key_after(letter: char) -> Vec<u8> {
     let mut key = letter.to_string().into_bytes();
     if let Some(last) = key.last_mut() {
         // No byte of a text in UTF-8 is the highest one.
