@@ -88,7 +88,7 @@ impl Read for MemoryState {
 
 impl Transaction for MemoryState {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.entries.insert(&Entry::new(key, Some(value))?)
+        self.entries.insert(&Entry::new(key, Some(value))?).map(drop)
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<()> {

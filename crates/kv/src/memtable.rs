@@ -18,6 +18,7 @@ use std::sync::Arc;
 use leafbase_model::{Result, invariant};
 
 pub(crate) use entry::Entry;
+use entry::SearchKey;
 
 mod entry;
 #[cfg(test)]
@@ -80,8 +81,8 @@ fn split_off<T>(items: &mut Vec<T>, inserted_at: usize) -> Vec<T> {
 }
 
 /// The index of the child that covers `key`; inside `children` unless they are empty.
-fn child_index(children: &[MemtableChild], key: &[u8]) -> usize {
-    children.partition_point(|child| child.separator.key() <= key).saturating_sub(1)
+fn child_index(children: &[MemtableChild], key: SearchKey<'_>) -> usize {
+    children.partition_point(|child| child.separator.cmp_key(key).is_le()).saturating_sub(1)
 }
 
 /// What an insert did to a node.
@@ -89,6 +90,8 @@ fn child_index(children: &[MemtableChild], key: &[u8]) -> usize {
 struct Inserted {
     /// Keys that were not there before.
     new_keys: usize,
+    /// The entry that was replaced last.
+    replaced: Option<Entry>,
     /// Nodes that were split off and follow the node.
     siblings: Vec<MemtableChild>,
 }
@@ -115,10 +118,10 @@ impl MemtableNode {
         match Arc::make_mut(self) {
             Self::Leaf(leaf) => insert_into_leaf(leaf, entries, end),
             Self::Branch(children) => {
-                let mut new_keys = 0;
+                let (mut new_keys, mut replaced) = (0, None);
                 let mut last_changed = 0;
                 while let Some(entry) = entries.first() {
-                    let at = child_index(children, entry.key());
+                    let at = child_index(children, entry.search_key());
                     invariant!(at < children.len(), "a memtable branch has a child for every key");
                     let (covering, following) = children.split_at_mut(at + 1);
                     let Some(child) = covering.last_mut() else {
@@ -127,6 +130,7 @@ impl MemtableNode {
                     let child_end = following.first().map(|next| &next.separator).or(end);
                     let inserted = child.node.insert(entries, child_end)?;
                     new_keys += inserted.new_keys;
+                    replaced = inserted.replaced.or(replaced);
                     last_changed = at + inserted.siblings.len();
                     if !inserted.siblings.is_empty() {
                         children.splice((at + 1)..=at, inserted.siblings);
@@ -135,16 +139,17 @@ impl MemtableNode {
                         break;
                     }
                 }
-                Ok(Inserted { new_keys, siblings: split_branch(children, last_changed)? })
+                let siblings = split_branch(children, last_changed)?;
+                Ok(Inserted { new_keys, replaced, siblings })
             }
         }
     }
 
     /// Removes `key` and reports whether the node is empty then.
-    fn remove(self: &mut Arc<Self>, key: &[u8]) -> bool {
+    fn remove(self: &mut Arc<Self>, key: SearchKey<'_>) -> bool {
         match Arc::make_mut(self) {
             Self::Leaf(entries) => {
-                if let Ok(at) = entries.binary_search_by(|entry| entry.key().cmp(key)) {
+                if let Ok(at) = entries.binary_search_by(|entry| entry.cmp_key(key)) {
                     entries.remove(at);
                 }
                 entries.is_empty()
@@ -163,7 +168,7 @@ impl MemtableNode {
 /// Whether no entry is left that sorts before `end`.
 fn is_past(entries: &[Entry], end: Option<&Entry>) -> bool {
     match (entries.first(), end) {
-        (Some(entry), Some(end)) => entry.key() >= end.key(),
+        (Some(entry), Some(end)) => entry.cmp_key(end.search_key()).is_ge(),
         (first, _) => first.is_none(),
     }
 }
@@ -173,7 +178,7 @@ fn insert_into_leaf(
     entries: &mut &[Entry],
     end: Option<&Entry>,
 ) -> Result<Inserted> {
-    let mut new_keys = 0;
+    let (mut new_keys, mut last_replaced) = (0, None);
     // A leaf splits as it overfills. `leaf` is the part that is being filled; `full` are the parts
     // before it, `later` those after it, the nearest one last.
     let mut full: Vec<Vec<Entry>> = Vec::new();
@@ -181,8 +186,9 @@ fn insert_into_leaf(
     let mut at = 0;
     while let Some((entry, others)) = entries.split_first() {
         *entries = others;
+        let key = entry.search_key();
         let covers =
-            |part: &mut Vec<Entry>| part.first().is_some_and(|first| first.key() <= entry.key());
+            |part: &mut Vec<Entry>| part.first().is_some_and(|first| first.cmp_key(key).is_le());
         while let Some(next) = later.pop_if(covers) {
             full.push(mem::replace(leaf, next));
             at = 0;
@@ -191,13 +197,13 @@ fn insert_into_leaf(
         let Some(rest) = leaf.get(at..) else {
             invariant!("the insert position {at} lies in a leaf of {} entries", leaf.len())
         };
-        match rest.binary_search_by(|other| other.key().cmp(entry.key())) {
+        match rest.binary_search_by(|other| other.cmp_key(key)) {
             Ok(skipped) => {
                 at += skipped;
                 let Some(replaced) = leaf.get_mut(at) else {
                     invariant!("a binary search found an entry of the leaf")
                 };
-                *replaced = entry.clone();
+                last_replaced = Some(mem::replace(replaced, entry.clone()));
             }
             Err(skipped) => {
                 at += skipped;
@@ -215,7 +221,7 @@ fn insert_into_leaf(
         }
     }
     if full.is_empty() && later.is_empty() {
-        return Ok(Inserted { new_keys, siblings: Vec::new() });
+        return Ok(Inserted { new_keys, replaced: last_replaced, siblings: Vec::new() });
     }
     full.push(mem::take(leaf));
     full.extend(later.into_iter().rev());
@@ -223,7 +229,8 @@ fn insert_into_leaf(
     let Some(first) = parts.next() else { invariant!("a leaf that was split has a first part") };
     *leaf = first;
     let siblings = parts.map(|part| MemtableNode::Leaf(part).into_child());
-    Ok(Inserted { new_keys, siblings: siblings.collect::<Result<_>>()? })
+    let siblings = siblings.collect::<Result<_>>()?;
+    Ok(Inserted { new_keys, replaced: last_replaced, siblings })
 }
 
 /// Splits an overfull branch into branches of at most [`MAX_FANOUT`] children. They are full if the
@@ -263,6 +270,7 @@ impl Memtable {
     }
 
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Entry> {
+        let key = SearchKey::new(key);
         let mut node = &self.root;
         loop {
             match &**node {
@@ -270,28 +278,33 @@ impl Memtable {
                     node = &children.get(child_index(children, key))?.node;
                 }
                 MemtableNode::Leaf(entries) => {
-                    let at = entries.binary_search_by(|other| other.key().cmp(key)).ok()?;
+                    let at = entries.binary_search_by(|other| other.cmp_key(key)).ok()?;
                     return entries.get(at);
                 }
             }
         }
     }
 
-    /// Inserts an entry; it replaces the one with the same key.
-    pub(crate) fn insert(&mut self, entry: &Entry) -> Result<()> {
-        self.insert_sorted(slice::from_ref(entry))
+    /// Inserts an entry. Returns the one with the same key, which it replaces.
+    pub(crate) fn insert(&mut self, entry: &Entry) -> Result<Option<Entry>> {
+        self.insert_all(slice::from_ref(entry))
     }
 
     /// Inserts entries with ascending keys: each node is found and copied once.
-    pub(crate) fn insert_sorted(&mut self, mut entries: &[Entry]) -> Result<()> {
-        if entries.is_empty() {
-            return Ok(());
+    pub(crate) fn insert_sorted(&mut self, entries: &[Entry]) -> Result<()> {
+        if !entries.is_empty() {
+            self.insert_all(entries)?;
         }
+        Ok(())
+    }
+
+    /// The same, for at least one entry. Returns the entry that was replaced last.
+    fn insert_all(&mut self, mut entries: &[Entry]) -> Result<Option<Entry>> {
         debug_assert!(
             entries.is_sorted_by(|left, right| left.key() < right.key()),
             "broken invariant: the keys of entries inserted at once ascend"
         );
-        let Inserted { new_keys, mut siblings } = self.root.insert(&mut entries, None)?;
+        let Inserted { new_keys, replaced, mut siblings } = self.root.insert(&mut entries, None)?;
         invariant!(entries.is_empty(), "the root takes all entries, {} are left", entries.len());
         self.len += new_keys;
         // The root was split: new levels grow above it.
@@ -307,7 +320,7 @@ impl Memtable {
             siblings = split_branch(&mut level, last)?;
             self.root = Arc::new(MemtableNode::Branch(level));
         }
-        Ok(())
+        Ok(replaced)
     }
 
     /// Takes `key` out and leaves no tombstone. Underfull nodes are not merged, empty ones go.
@@ -316,7 +329,7 @@ impl Memtable {
             return;
         }
         self.len -= 1;
-        if self.root.remove(key) {
+        if self.root.remove(SearchKey::new(key)) {
             debug_assert!(self.len == 0, "broken invariant: only an empty tree has an empty root");
             *self = Self::default();
         }
@@ -347,15 +360,17 @@ impl Memtable {
             }
             Bound::Included(key) | Bound::Excluded(key) => key,
         };
+        let start = SearchKey::new(start);
+        // The near bound is `start` in both.
         let is_below = |entry: &Entry| match lower {
             Bound::Unbounded => false,
-            Bound::Included(lower) => entry.key() < lower,
-            Bound::Excluded(lower) => entry.key() <= lower,
+            Bound::Included(_) => entry.cmp_key(start).is_lt(),
+            Bound::Excluded(_) => entry.cmp_key(start).is_le(),
         };
         let is_up_to = |entry: &Entry| match upper {
             Bound::Unbounded => true,
-            Bound::Included(upper) => entry.key() <= upper,
-            Bound::Excluded(upper) => entry.key() < upper,
+            Bound::Included(_) => entry.cmp_key(start).is_le(),
+            Bound::Excluded(_) => entry.cmp_key(start).is_lt(),
         };
         let mut node = &self.root;
         loop {

@@ -26,6 +26,7 @@ mod handle;
 mod read_view;
 mod tables;
 mod write_transaction;
+mod written_entries;
 
 mod checkpoint;
 mod group_commit;

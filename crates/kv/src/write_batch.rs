@@ -31,9 +31,17 @@ impl WriteBatch {
     /// An empty batch with room for `entries` entries of `bytes` bytes each, but for no more than
     /// a full batch holds.
     pub fn with_capacity(entries: usize, bytes: usize) -> Self {
+        let mut batch = Self::default();
+        batch.reserve(entries, bytes);
+        batch
+    }
+
+    /// Makes room for `entries` more entries of `bytes` bytes each, but for no more than a full
+    /// batch holds.
+    pub fn reserve(&mut self, entries: usize, bytes: usize) {
         let total_bytes = entries.saturating_mul(bytes).min(FULL_BYTES + LAST_ENTRY_BYTES);
-        let entries = entries.min(total_bytes / bytes.max(1));
-        Self { bytes: Vec::with_capacity(total_bytes), ends: Vec::with_capacity(entries) }
+        self.bytes.reserve(total_bytes);
+        self.ends.reserve(entries.min(total_bytes / bytes.max(1)));
     }
 
     /// Sets `key` to the bytes that `encode` appends.

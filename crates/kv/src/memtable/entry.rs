@@ -1,23 +1,71 @@
 //! An entry of the memtable: a key with a value, or with a tombstone.
 
+use std::cmp::Ordering;
+use std::mem;
 use std::sync::Arc;
 
 use leafbase_model::{Error, Result, invariant};
 
-use crate::write_batch::WriteBatch;
+use crate::write_batch::{BatchedEnd, WriteBatch};
 
 /// Entries that are written together share allocations of up to this size, each freed with the
 /// last of its entries.
 const SHARED_BYTES: usize = 64 << 10;
 
+/// Entries of at least this size have an allocation of their own: small ones do not keep the memory
+/// of a large one that was written again.
+const LARGE_BYTES: usize = 1 << 10;
+
+/// In place of the end of a value: there is none.
+const TOMBSTONE: u32 = u32::MAX;
+
 /// A key with its value or a tombstone. Cheap to clone: versions of the memtable share the bytes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entry {
+    head: KeyHead,
     bytes: Arc<[u8]>,
     start: u32,
     key_end: u32,
-    /// The end of the value; `None` for a tombstone.
-    value_end: Option<u32>,
+    /// The end of the value, or [`TOMBSTONE`].
+    value_end: u32,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        let (start, key_end, value_end) = (0, 0, TOMBSTONE);
+        Self { head: KeyHead::default(), bytes: Arc::default(), start, key_end, value_end }
+    }
+}
+
+/// The first 16 bytes of a key, padded with zeros. Different ones order as their keys. They lie in
+/// the nodes of the memtable, so that a search reads the bytes of few keys: 100 updates in 100
+/// documents took an eighth longer without them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct KeyHead([u64; 2]);
+
+impl KeyHead {
+    fn of(key: &[u8]) -> Self {
+        let mut padded = [0; 16];
+        for (to, from) in padded.iter_mut().zip(key) {
+            *to = *from;
+        }
+        let whole = u128::from_be_bytes(padded);
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+        Self([(whole >> 64) as u64, whole as u64])
+    }
+}
+
+/// A key that entries are compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SearchKey<'a> {
+    head: KeyHead,
+    bytes: &'a [u8],
+}
+
+impl<'a> SearchKey<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { head: KeyHead::of(bytes), bytes }
+    }
 }
 
 impl Entry {
@@ -44,14 +92,19 @@ impl Entry {
         Self::within(Arc::from(&**scratch), 0, key.len(), value_end)
     }
 
-    /// All entries of a batch, in its order.
-    pub(crate) fn from_batch(batch: &WriteBatch) -> Result<Vec<Self>> {
-        let mut entries = Vec::with_capacity(batch.ends().len());
+    /// Appends all entries of a batch, in its order.
+    pub(crate) fn append_batch(batch: &WriteBatch, entries: &mut Vec<Self>) -> Result<()> {
+        let before = entries.len();
+        entries.reserve(batch.ends().len());
         let mut rest = batch.ends();
         let mut start = 0;
         while !rest.is_empty() {
-            // An entry larger than the bound gets an allocation of its own.
-            let fitting = rest.partition_point(|end| end.entry() - start <= SHARED_BYTES).max(1);
+            let mut before = start;
+            let is_shared = |end: &&BatchedEnd| {
+                let bytes = end.entry() - mem::replace(&mut before, end.entry());
+                bytes < LARGE_BYTES && end.entry() - start <= SHARED_BYTES
+            };
+            let fitting = rest.iter().take_while(is_shared).count().max(1);
             let (group, others) = rest.split_at(fitting);
             let group_end = group.last().map_or(start, |end| end.entry());
             let Some(group_bytes) = batch.bytes().get(start..group_end) else {
@@ -67,8 +120,9 @@ impl Entry {
             }
             (rest, start) = (others, group_end);
         }
-        invariant!(entries.len() == batch.ends().len(), "every entry of a batch is taken");
-        Ok(entries)
+        let taken = entries.len() - before;
+        invariant!(taken == batch.ends().len(), "every entry of a batch is taken");
+        Ok(())
     }
 
     /// The one constructor: checks the offsets that the accessors rely on.
@@ -79,25 +133,28 @@ impl Entry {
         value_end: Option<usize>,
     ) -> Result<Self> {
         let end = value_end.unwrap_or(key_end);
-        invariant!(
-            start <= key_end && key_end <= end && end <= bytes.len(),
-            "the key {start}..{key_end} and the value up to {end} lie in {} bytes",
-            bytes.len()
-        );
+        let is_inside = key_end <= end && end <= bytes.len();
+        let Some(key) = bytes.get(start..key_end).filter(|_| is_inside) else {
+            invariant!(
+                "the key {start}..{key_end} and the value up to {end} lie in {} bytes",
+                bytes.len()
+            )
+        };
         Ok(Self {
+            head: KeyHead::of(key),
             start: offset(start)?,
             key_end: offset(key_end)?,
-            value_end: value_end.map(offset).transpose()?,
+            value_end: value_end.map_or(Ok(TOMBSTONE), offset)?,
             bytes,
         })
     }
 
     /// Sorts by key. Of several entries with one key the last is kept.
     pub(crate) fn sort(entries: &mut Vec<Self>) {
-        if !entries.is_sorted_by(|left, right| left.key() < right.key()) {
+        if !entries.is_sorted_by(|left, right| left.cmp_key(right.search_key()).is_lt()) {
             // The sort is stable, so after the reversal the latest entry of a key comes first.
             entries.reverse();
-            entries.sort_by(|left, right| left.key().cmp(right.key()));
+            entries.sort_by(|left, right| left.cmp_key(right.search_key()));
             entries.dedup_by(|earlier, kept| earlier.key() == kept.key());
         }
         debug_assert!(
@@ -110,9 +167,27 @@ impl Entry {
         self.slice(self.start, self.key_end)
     }
 
+    pub(crate) fn search_key(&self) -> SearchKey<'_> {
+        SearchKey { head: self.head, bytes: self.key() }
+    }
+
+    pub(crate) fn cmp_key(&self, other: SearchKey<'_>) -> Ordering {
+        self.head.cmp(&other.head).then_with(|| self.key().cmp(other.bytes))
+    }
+
     /// The value; `None` for a tombstone.
     pub(crate) fn value(&self) -> Option<&[u8]> {
-        self.value_end.map(|end| self.slice(self.key_end, end))
+        let is_put = self.value_end != TOMBSTONE;
+        is_put.then(|| self.slice(self.key_end, self.value_end))
+    }
+
+    pub(crate) fn is_large(&self) -> bool {
+        self.len() >= LARGE_BYTES
+    }
+
+    /// Whether this is a clone of `other`, or the other way round.
+    pub(crate) fn is_clone_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes) && self.start == other.start
     }
 
     /// Bytes of key and value.
@@ -127,7 +202,8 @@ impl Entry {
 }
 
 fn offset(at: usize) -> Result<u32> {
-    u32::try_from(at).map_err(|_| Error::limit("bytes of an entry", u32::MAX, at))
+    let offset = u32::try_from(at).ok().filter(|offset| *offset != TOMBSTONE);
+    offset.ok_or_else(|| Error::limit("bytes of an entry", TOMBSTONE - 1, at))
 }
 
 #[cfg(test)]
@@ -148,7 +224,8 @@ mod tests {
         put(&mut batch, "d", b"");
         batch.delete(b"d");
         put(&mut batch, "a", b"3");
-        let mut entries = Entry::from_batch(&batch).unwrap();
+        let mut entries = Vec::new();
+        Entry::append_batch(&batch, &mut entries).unwrap();
         assert_eq!(entries.len(), 7);
         Entry::sort(&mut entries);
         let found: Vec<_> = entries.iter().map(|entry| (entry.key(), entry.value())).collect();
@@ -158,6 +235,23 @@ mod tests {
         let single = Entry::new(b"b", Some(b"2")).unwrap();
         assert_eq!((single.key(), single.value(), single.len()), (found[1].0, found[1].1, 2));
         assert_eq!(Entry::new(b"d", None).unwrap().value(), None);
+    }
+
+    #[test]
+    fn keys_order_as_their_bytes() {
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        for head in [0, 7, 15, 16, 17, 40] {
+            for tail in [&[][..], &[0], &[0, 0], &[1], &[1, 0], &[255]] {
+                keys.push([&vec![0; head], tail].concat());
+                keys.push([&vec![7; head], tail].concat());
+            }
+        }
+        for left in &keys {
+            let entry = Entry::new(left, Some(b"value")).unwrap();
+            for right in &keys {
+                assert_eq!(entry.cmp_key(SearchKey::new(right)), left.cmp(right));
+            }
+        }
     }
 
     #[test]

@@ -75,7 +75,8 @@ proptest! {
                 model.insert(key, value.clone());
             }
             if at_once {
-                let mut entries = Entry::from_batch(&batch).unwrap();
+                let mut entries = Vec::new();
+                Entry::append_batch(&batch, &mut entries).unwrap();
                 Entry::sort(&mut entries);
                 memtable.insert_sorted(&entries).unwrap();
             } else {

@@ -247,7 +247,8 @@ impl RedbStore {
         let (view, checkpoints) = self.closure_view(&base)?;
         let mut transaction = WriteTransaction::new(view);
         let refusal = f(&mut transaction).err();
-        let WriteTransaction { view, bytes, written, .. } = transaction;
+        let WriteTransaction { view, written, .. } = transaction;
+        let (written, bytes) = written.into_parts();
         let ReadView { base: committed, memtable, .. } = view;
         drop(committed);
         let handle = match (&refusal, &base.uncommitted) {

@@ -1,10 +1,12 @@
 //! A write transaction: changes its own version of the memtable, which commits or is dropped.
 
+use std::mem;
 use std::ops::ControlFlow;
 
 use leafbase_model::{Result, invariant};
 
 use super::read_view::ReadView;
+use super::written_entries::WrittenEntries;
 use crate::memtable::Entry;
 use crate::store::{KeyRange, Read, Transaction, Visit};
 use crate::write_batch::WriteBatch;
@@ -15,24 +17,27 @@ const MIN_SORTED_BATCH: usize = 8;
 /// The writes of one closure.
 pub(super) struct WriteTransaction {
     pub(super) view: ReadView,
-    /// Bytes written, for the bounds of the memtable.
-    pub(super) bytes: usize,
-    /// The entries written, possibly several of one key.
-    pub(super) written: Vec<Entry>,
+    pub(super) written: WrittenEntries,
+    /// Memory for the entries of a batch; empty between batches.
+    batched: Vec<Entry>,
     scratch: Vec<u8>,
 }
 
 impl WriteTransaction {
     pub(super) fn new(view: ReadView) -> Self {
-        Self { view, bytes: 0, written: Vec::new(), scratch: Vec::new() }
+        let (written, batched) = (WrittenEntries::default(), Vec::new());
+        Self { view, written, batched, scratch: Vec::new() }
+    }
+
+    fn write(&mut self, entry: Entry) -> Result<()> {
+        let replaced = self.view.memtable.insert(&entry)?;
+        self.written.push(entry, replaced.as_ref());
+        Ok(())
     }
 
     fn insert(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let entry = Entry::with_scratch(&mut self.scratch, key, value)?;
-        self.bytes += entry.len();
-        self.view.memtable.insert(&entry)?;
-        self.written.push(entry);
-        Ok(())
+        self.write(entry)
     }
 }
 
@@ -56,22 +61,21 @@ impl Transaction for WriteTransaction {
     }
 
     fn apply(&mut self, batch: &WriteBatch) -> Result<()> {
-        let mut entries = Entry::from_batch(batch)?;
-        let before = self.view.memtable.len();
-        self.bytes += entries.iter().map(Entry::len).sum::<usize>();
-        if entries.len() < MIN_SORTED_BATCH {
-            for entry in &entries {
-                self.view.memtable.insert(entry)?;
-            }
+        let mut entries = mem::take(&mut self.batched);
+        Entry::append_batch(batch, &mut entries)?;
+        let (count, before) = (entries.len(), self.view.memtable.len());
+        if count < MIN_SORTED_BATCH {
+            entries.drain(..).try_for_each(|entry| self.write(entry))?;
         } else {
             Entry::sort(&mut entries);
             self.view.memtable.insert_sorted(&entries)?;
+            self.written.append(&mut entries);
         }
+        self.batched = entries;
         invariant!(
-            (before..=before + entries.len()).contains(&self.view.memtable.len()),
+            (before..=before + count).contains(&self.view.memtable.len()),
             "a batch adds at most its own keys to the memtable, and removes none"
         );
-        self.written.extend(entries);
         Ok(())
     }
 
