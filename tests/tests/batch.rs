@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use leafbase::kv::{KeyRange, MemoryStore, Store};
 use leafbase::{
-    Batch, DeleteBlocks, DeleteDocuments, DocumentId, Error, ErrorKind, Expectations, Fetch,
-    InsertBlocks, PurgeDocuments, Space,
+    AddComments, Batch, CommentDraft, DeleteBlocks, DeleteDocuments, DocumentId, Error, ErrorKind,
+    Expectations, Fetch, InsertBlocks, MoveBlocks, Position, PurgeDocuments, Space,
 };
-use leafbase_test_outline::{FixedClock, Numbers};
+use leafbase_test_outline::{FixedClock, Numbers, SequentialIds};
 use serde_json::{Value, json};
 use std::ops::{Bound, ControlFlow};
 use tests::model::pair::{BatchForm, Pair};
@@ -348,5 +348,36 @@ fn expired_replies_leave_the_store() {
         assert_eq!(kept(), 40, "two rows for each of this day");
         clock.advance(25 * 3_600_000);
     }
+    assert!(space.check().unwrap().is_clean());
+}
+
+/// What a batch read it keeps: that blocks have no children, that a document has no comments.
+#[test]
+fn a_batch_sees_what_it_wrote_of_what_it_had_read() {
+    // What is made later has a greater ID, and so is in the range without children.
+    let space = Space::builder().ids(SequentialIds::new(1)).in_memory().unwrap();
+    let notes = space.connect();
+    let [diary, trip] = ["Diary", "Trip"].map(|title| notes.create_document(title).unwrap().id());
+    let lines = notes.insert_markdown("one\n\ntwo\n\nthree\n\nfour", diary).unwrap();
+    let planned = "<page>\n<pageTitle>plan</pageTitle>\n<content>\n\nfar\n\n</content>\n</page>";
+    let page = notes.insert_markdown(planned, trip).unwrap()[0].id;
+    let [first, second, third, last] = [0, 1, 2, 3].map(|at| lines[at].id);
+    notes
+        .batch(|batch| {
+            batch.delete_blocks(DeleteBlocks::from(first))?;
+            batch.insert_markdown("below", Position::end_of(second))?;
+            batch.delete_blocks(DeleteBlocks::from(second))?;
+            batch.delete_blocks(DeleteBlocks::from(last))?;
+            batch.move_blocks(MoveBlocks::new([page], Position::end_of(diary)))?;
+            batch.delete_blocks(DeleteBlocks::from(page))?;
+            batch.add_comments(AddComments::new([CommentDraft::new(third, "gone soon")]))?;
+            batch.delete_blocks(DeleteBlocks::from(third))
+        })
+        .unwrap();
+    assert_eq!(notes.content_markdown(diary).unwrap(), "");
+    assert_eq!(notes.content_markdown(trip).unwrap(), "");
+    assert!(space.check().unwrap().is_clean(), "{:?}", space.check());
+    notes.undo(notes.last_sequence().unwrap()).unwrap();
+    assert_eq!(notes.content_markdown(trip).unwrap(), planned);
     assert!(space.check().unwrap().is_clean());
 }

@@ -13,9 +13,12 @@ pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
     // Hidden from listings, the inbox is found by its location.
     if record.location != Location::Inbox {
-        keys.extend(modified_keys(record));
         let created = (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED);
-        keys.extend(time_keys(record, created, record.created_at));
+        for (by_time, in_location) in
+            [modified_keys(record), time_keys(record, created, record.created_at)]
+        {
+            keys.extend([by_time.to_vec(), in_location.to_vec()]);
+        }
         keys.extend(record.day.map(|day| day_key(record, day)));
     }
     keys
@@ -28,18 +31,21 @@ pub(crate) fn title_key(record: &DocumentRecord, title: &str) -> Option<Vec<u8>>
 }
 
 /// The keys by modification time, among all documents and among those of the location.
-pub(crate) fn modified_keys(record: &DocumentRecord) -> [Vec<u8>; 2] {
+pub(crate) fn modified_keys(record: &DocumentRecord) -> TimeKeys {
     time_keys(record, (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED), record.modified_at)
 }
+
+/// A key among all documents and one among those of a location.
+type TimeKeys = ([u8; 25], [u8; 42]);
 
 fn time_keys(
     record: &DocumentRecord,
     (among_all, in_location): (Keyspace, Keyspace),
     time: Timestamp,
-) -> [Vec<u8>; 2] {
+) -> TimeKeys {
     let rank = (time_bytes(time), record.id);
-    let by_time = keyspaces::by_time(among_all, time, record.id).to_vec();
-    [by_time, keyspaces::by_location_time(in_location, record.location, rank).to_vec()]
+    let by_time = keyspaces::by_time(among_all, time, record.id);
+    (by_time, keyspaces::by_location_time(in_location, record.location, rank))
 }
 
 /// The key of a daily note by its day.

@@ -134,12 +134,19 @@ impl RunBuffer {
         RunView::read(key, value).map(Self::of)
     }
 
-    pub(crate) fn of(view: RunView<'_>) -> Self {
-        Self {
-            ids: view.ids().collect(),
-            ends: (0..view.ids.len()).map(|index| view.end(index)).collect(),
-            blocks: view.blocks.to_vec(),
-        }
+    fn of(view: RunView<'_>) -> Self {
+        let mut run = Self::default();
+        run.fill(view);
+        run
+    }
+
+    /// Becomes the run of `view`, in the memory that it has.
+    pub(crate) fn fill(&mut self, view: RunView<'_>) {
+        self.ids.clear();
+        self.ids.extend(view.ids());
+        self.ends.clear();
+        self.ends.extend((0..view.ids.len()).map(|index| view.end(index)));
+        view.blocks.clone_into(&mut self.blocks);
     }
 
     /// The bytes of its value, or 2 more: the last end is omitted.

@@ -73,6 +73,8 @@ pub struct SpaceTransaction<'a> {
     collections: StagedCollections,
     embeddings: StagedEmbeddings,
     purges: StagedPurges,
+    /// What the flush in progress writes; empty between flushes.
+    batch: WriteBatch,
     log: ChangeEncoder,
     edits: Vec<Edit>,
     earlier: Vec<Edit>,
@@ -129,6 +131,7 @@ impl<'a> SpaceTransaction<'a> {
             collections: StagedCollections::default(),
             embeddings: StagedEmbeddings::default(),
             purges: StagedPurges::default(),
+            batch: WriteBatch::default(),
             log: ChangeEncoder::default(),
             edits: Vec::new(),
             earlier: Vec::new(),
@@ -174,9 +177,7 @@ impl<'a> SpaceTransaction<'a> {
     /// cannot commit.
     pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
         // Runs that the decision read are mostly those that its edits change.
-        for (key, run) in self.cache.take_runs() {
-            self.runs.add_loaded(key, &run)?;
-        }
+        self.cache.take_runs(|key, run| self.runs.add_loaded(key, run))?;
         let applied = self.apply_all(edits);
         // An edit may fail after some of its rows were staged: nothing of them may be written.
         self.failed |= applied.is_err();
@@ -283,18 +284,18 @@ impl<'a> SpaceTransaction<'a> {
         invariant!(self.cross_move.is_none(), "a move to another document is finished first");
         // Runs first: merging them stages locations.
         let mut cache = (kind == Flush::BeforeRead).then_some(&mut self.cache);
-        self.runs.flush(self.rows, &mut self.locations, cache.as_deref_mut())?;
-        self.locations.flush(self.rows, cache.as_deref_mut())?;
-        self.documents.flush(self.rows, cache)?;
-        let mut edges = WriteBatch::default();
+        let (rows, batch) = (&mut *self.rows, &mut self.batch);
+        self.runs.flush(rows, batch, &mut self.locations, cache.as_deref_mut())?;
+        self.locations.flush(rows, batch, cache.as_deref_mut())?;
+        self.documents.flush(rows, batch, cache)?;
         for (key, exists) in std::mem::take(&mut self.edges) {
             if exists {
-                records::put(&mut edges, &key, |_| ());
+                records::put(batch, &key, |_| ());
             } else {
-                edges.delete(&key);
+                batch.delete(&key);
             }
         }
-        edges.write_to(self.rows)?;
+        batch.write_to(rows)?;
         self.flush_tags()?;
         self.tasks.flush(self.rows)?;
         self.collections.flush(self.rows)?;

@@ -30,8 +30,16 @@ impl AllowedChildren {
         }
     }
 
-    fn allows(self, data: &BlockData) -> bool {
+    /// Whether a block with this data can be inserted.
+    pub fn allows(self, data: &BlockData) -> bool {
         self == Self::Anything || data.task.is_some()
+    }
+
+    /// What a block that is no task is refused with, without a path.
+    pub fn refusal() -> Error {
+        Error::rule(
+            "the inbox contains only tasks; make the block a task first, or insert it into a document",
+        )
     }
 
     /// Checks that a block with this data can be inserted.
@@ -39,12 +47,7 @@ impl AllowedChildren {
     /// # Errors
     /// [`leafbase_model::ErrorKind::RuleViolation`], without a path.
     pub fn check(self, data: &BlockData) -> Result<()> {
-        if self.allows(data) {
-            return Ok(());
-        }
-        Err(Error::rule(
-            "the inbox contains only tasks; make the block a task first, or insert it into a document",
-        ))
+        if self.allows(data) { Ok(()) } else { Err(Self::refusal()) }
     }
 
     /// Checks that a block can change from `before` to the first of `parts`, with the others as new

@@ -184,7 +184,10 @@ fn removes_any(edits: &[Edit]) -> bool {
 /// Splits `edits` so that within a batch no removal follows a move: the comments of a batch are
 /// looked up before it is applied, by the document that each block is in at that time.
 fn batches(edits: Vec<Edit>) -> Vec<Vec<Edit>> {
-    // One batch in the common case: the comments of all removals are read in one scan.
+    // The common case: the comments of all removals are read in one scan.
+    if !edits.iter().any(|edit| matches!(edit, Edit::Move { .. })) {
+        return vec![edits];
+    }
     let (mut batches, mut batch, mut has_moved) = (Vec::new(), Vec::new(), false);
     for edit in edits {
         if has_moved && removed(&edit).is_some() {

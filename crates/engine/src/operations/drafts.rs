@@ -2,7 +2,7 @@
 //! its path in the request, before paragraphs that become blocks shift its successors.
 
 use std::collections::BTreeMap;
-use std::mem;
+use std::{fmt, mem};
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
@@ -25,7 +25,39 @@ pub(crate) enum FileAccess {
 
 const BLOCKS: &str = "blocks in one request";
 
-/// Where drafts are in the request.
+/// Where a draft is in the request. Written out for errors alone.
+#[derive(Clone, Debug)]
+struct DraftLocation {
+    /// The list of the request, or the field with markdown; none if the draft is a root.
+    list: Option<&'static str>,
+    /// The index in that list, then those in the lists of children.
+    indexes: Vec<usize>,
+}
+
+impl DraftLocation {
+    /// Somewhere in the markdown of a field: the blocks in it have no paths.
+    const fn in_markdown(field: &'static str) -> Self {
+        Self { list: Some(field), indexes: Vec::new() }
+    }
+}
+
+impl fmt::Display for DraftLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (Some(field), []) = (self.list, self.indexes.as_slice()) {
+            return f.write_str(field);
+        }
+        let lists = std::iter::once(self.list).chain(std::iter::repeat(Some("content")));
+        let steps = self.indexes.iter().zip(lists);
+        let mut dot = "";
+        for (index, list) in steps.filter_map(|(index, list)| Some((index, list?))) {
+            write!(f, "{dot}{list}[{index}]")?;
+            dot = ".";
+        }
+        Ok(())
+    }
+}
+
+/// Which drafts of a request are validated.
 #[derive(Clone, Copy, Debug)]
 enum DraftPath {
     /// Entries of the list with this name.
@@ -90,22 +122,23 @@ pub(crate) struct ValidatedDrafts {
     drafts: Vec<BlockDraft>,
     /// The index in reading order of the first invalid draft, and its error.
     error: Option<(usize, Error)>,
-    /// As `error`, for positions that only take tasks.
-    task_error: Option<(usize, Error)>,
+    /// The first draft that is no task, or that a block is split from which is none: its index in
+    /// reading order, where it is, and the field.
+    not_task: Option<(usize, DraftLocation, &'static str)>,
     /// The referenced files, each with the index of the draft and the path of the field. None if
     /// any file may be referenced.
     files: Option<Vec<(usize, AssetId, String)>>,
     /// The IDs that blocks keep, each with the index of the draft and the path of the field.
     kept: BTreeMap<BlockId, (usize, String)>,
-    /// The first draft of each level: its index in reading order and its path.
-    levels: Vec<(usize, String)>,
+    /// The first draft of each level: its index in reading order and where it is.
+    levels: Vec<(usize, DraftLocation)>,
 }
 
 impl ValidatedDrafts {
     fn new(files: FileAccess) -> Self {
         let files = (files == FileAccess::Visible).then(Vec::new);
         let (drafts, kept, levels) = (Vec::new(), BTreeMap::new(), Vec::new());
-        Self { drafts, error: None, task_error: None, files, kept, levels }
+        Self { drafts, error: None, not_task: None, files, kept, levels }
     }
 
     /// Records the files that `data` references, at the path that `path` returns.
@@ -179,42 +212,26 @@ impl ValidatedDrafts {
         let too_deep = self.levels.get(beyond.saturating_sub(depth));
         // The first invalid draft in reading order is reported, whatever is wrong with it.
         match (too_deep, self.first_error(allowed, hidden_file)) {
-            (Some((number, path)), error) if error.is_none_or(|(invalid, _)| number <= invalid) => {
-                Err(nesting_error(limits.deepest_page(), beyond.max(depth)).at(path))
+            (Some((number, at)), error) if error.as_ref().is_none_or(|(it, _)| number <= it) => {
+                Err(nesting_error(limits.deepest_page(), beyond.max(depth)).at(at))
             }
-            (_, Some((_, error))) => Err(error.clone()),
+            (_, Some((_, error))) => Err(error),
             (_, None) => Ok(()),
         }
     }
 
     /// The first error of the drafts at a position that takes `allowed`.
-    fn first_error<'e>(
-        &'e self,
+    fn first_error(
+        &self,
         allowed: AllowedChildren,
-        hidden_file: Option<&'e (usize, Error)>,
-    ) -> Option<&'e (usize, Error)> {
-        let task_error = self.task_error.as_ref().filter(|_| allowed == AllowedChildren::Tasks);
-        self.error.iter().chain(task_error).chain(hidden_file).min_by_key(|(number, _)| *number)
-    }
-
-    /// Checks a top-level draft and the blocks split from it against positions that only take
-    /// tasks.
-    fn check_task(
-        &mut self,
-        number: usize,
-        data: &BlockData,
-        further: &[BlockData],
-        path: impl FnOnce() -> String,
-    ) {
-        if self.task_error.is_some() {
-            return;
-        }
-        let own = AllowedChildren::Tasks.check(data).map_err(|error| error.at("listStyle"));
-        let checked = own.and_then(|()| {
-            let further = further.iter().try_for_each(|data| AllowedChildren::Tasks.check(data));
-            further.map_err(|error| error.at("markdown"))
-        });
-        self.task_error = checked.err().map(|error| (number, error.at(path())));
+        hidden_file: Option<&(usize, Error)>,
+    ) -> Option<(usize, Error)> {
+        let not_task = self.not_task.as_ref().filter(|_| allowed == AllowedChildren::Tasks);
+        let task_error = not_task
+            .map(|(number, at, field)| (*number, AllowedChildren::refusal().at(field).at(at)));
+        // Of those of one draft the first counts.
+        let errors = self.error.iter().cloned().chain(task_error);
+        errors.chain(hidden_file.cloned()).min_by_key(|(number, _)| *number)
     }
 }
 
@@ -236,18 +253,16 @@ fn check_parsed(
     let mut number = 0;
     for (depth, draft) in drafts.iter().flat_map(BlockDraft::walk) {
         if depth == validated.levels.len() {
-            validated.levels.push((number, field.to_owned()));
+            validated.levels.push((number, DraftLocation::in_markdown(field)));
         }
         if let Err(error) = ops::check_draft(limits, &draft.data, !draft.content.is_empty())
             && validated.error.is_none()
         {
             validated.error = invalid(number, error);
         }
-        if depth == 0
-            && validated.task_error.is_none()
-            && let Err(error) = AllowedChildren::Tasks.check(&draft.data)
+        if depth == 0 && validated.not_task.is_none() && !AllowedChildren::Tasks.allows(&draft.data)
         {
-            validated.task_error = invalid(number, error);
+            validated.not_task = Some((number, DraftLocation::in_markdown(field), ""));
         }
         validated.add_files(number, &draft.data, || field.to_owned());
         number += 1;
@@ -364,13 +379,13 @@ impl DraftValidator<'_> {
         invariant!(!self.levels.is_empty(), "a visited draft is in a level");
         let depth = self.levels.len() - 1;
         if depth == validated.levels.len() {
-            validated.levels.push((self.visited, self.current_path()));
+            validated.levels.push((self.visited, self.location()));
         }
         let number = self.visited;
         self.visited += 1;
         let most = self.limits.deepest_page();
         if depth > most {
-            return Err(nesting_error(most, depth).at(self.current_path()));
+            return Err(nesting_error(most, depth).at(self.location()));
         }
         let is_root = depth == 0 && matches!(self.path, DraftPath::Root);
         draft.id.take_if(|_| !self.keep_ids);
@@ -380,22 +395,28 @@ impl DraftValidator<'_> {
         let field = normalize::address_field(&draft.data);
         let further = normalize::draft(draft, has_content, is_root, self.limits);
         let data = &draft.data;
-        let further = further.map_err(|error| error.at(self.current_path()))?;
+        let further = further.map_err(|error| error.at(self.location()))?;
         for part in std::iter::once(data).chain(&further) {
-            let path = || format!("{}.{}", self.current_path(), named::field_of(part, field));
+            let path = || format!("{}.{}", self.location(), named::field_of(part, field));
             validated.add_files(number, part, path);
         }
         self.blocks = self.blocks.saturating_add(further.len());
         self.check_count()?;
-        if depth == 0 {
-            validated.check_task(number, data, &further, || self.current_path());
+        if depth == 0 && validated.not_task.is_none() {
+            let field = if AllowedChildren::Tasks.allows(data) {
+                let is_refused = |part: &BlockData| !AllowedChildren::Tasks.allows(part);
+                further.iter().any(is_refused).then_some("markdown")
+            } else {
+                Some("listStyle")
+            };
+            validated.not_task = field.map(|field| (number, self.location(), field));
         }
         Ok(further)
     }
 
     /// Records an ID that a block keeps.
     fn keep_id(&self, validated: &mut ValidatedDrafts, number: usize, id: BlockId) -> Result<()> {
-        let path = format!("{}.id", self.current_path());
+        let path = format!("{}.id", self.location());
         // What is no ID reads as the one of no block.
         if id == BlockId::NIL {
             return Err(Error::validation("an ID is a ULID of 26 characters").at(path));
@@ -435,13 +456,9 @@ impl DraftValidator<'_> {
         })
     }
 
-    /// The path of the draft visited last.
-    fn current_path(&self) -> String {
-        let lists = std::iter::once(self.path.list()).chain(std::iter::repeat(Some("content")));
-        let steps = self.levels.iter().zip(lists);
-        let steps = steps.filter_map(|(level, list)| {
-            list.map(|list| format!("{list}[{}]", level.visited.saturating_sub(1)))
-        });
-        steps.collect::<Vec<_>>().join(".")
+    /// Where the draft visited last is.
+    fn location(&self) -> DraftLocation {
+        let indexes = self.levels.iter().map(|level| level.visited.saturating_sub(1)).collect();
+        DraftLocation { list: self.path.list(), indexes }
     }
 }

@@ -57,6 +57,14 @@ impl SpaceReader<'_> {
     /// Whether a block of `document` may have comments: one lookup, which is cached. It is `true`
     /// if the lookup fails: reading the comments of a block then reports the error.
     pub fn may_have_comments(&self, document: DocumentId) -> bool {
+        if let Some(cache) = self.transaction_cache() {
+            if cache.has_no_comments(document) {
+                return false;
+            }
+            let found = self.find_comment(document).unwrap_or(true);
+            cache.set_uncommented((!found).then_some(document));
+            return found;
+        }
         let ReaderCache::Committed(cache, version) = self.cache else {
             return self.find_comment(document).unwrap_or(true);
         };
@@ -94,6 +102,9 @@ impl SpaceReader<'_> {
         blocks: &[BlockId],
     ) -> Result<Vec<(BlockId, Comment)>> {
         let mut found = Vec::new();
+        if !self.may_have_comments(document) {
+            return Ok(found);
+        }
         rows_of(
             self.read,
             &keyspaces::document_comments(document),

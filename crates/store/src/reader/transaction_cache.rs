@@ -24,6 +24,9 @@ const MAX_PASSED: usize = 4;
 /// Runs that are cached at most. Adding one to a full cache evicts all.
 const MAX_RUNS: usize = 16;
 
+/// The key and the value of a run.
+type CachedRun = (Vec<u8>, Vec<u8>);
+
 #[derive(Debug, Default)]
 pub(crate) struct TransactionCache {
     locations: RefCell<IdMap<BlockId, LocationRecord>>,
@@ -31,11 +34,15 @@ pub(crate) struct TransactionCache {
     /// The last committed change of the documents that the change in progress touches.
     committed_changes: RefCell<IdMap<DocumentId, u64>>,
     /// Keys and values of the runs found last, each once.
-    runs: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
+    runs: RefCell<Vec<CachedRun>>,
+    /// Buffers of evicted runs, for those that are added next.
+    spare: RefCell<Vec<CachedRun>>,
     /// The run of the block found last, and the index of the block: mostly the next block asked for
     /// follows it.
     last: Cell<(usize, usize)>,
     childless: Cell<Option<ChildlessRange>>,
+    /// The document that was found to have no comments last.
+    uncommented: Cell<Option<DocumentId>>,
 }
 
 /// The blocks of a document from `from` up to, and without, `to` have no children; `None` is the
@@ -45,6 +52,12 @@ struct ChildlessRange {
     document: DocumentId,
     from: BlockId,
     to: Option<BlockId>,
+}
+
+impl ChildlessRange {
+    fn contains(&self, block: BlockId) -> bool {
+        self.from <= block && self.to.is_none_or(|to| block < to)
+    }
 }
 
 impl TransactionCache {
@@ -167,10 +180,33 @@ impl TransactionCache {
         }
     }
 
+    /// Whether `document` was found to have no comments, and none was added since.
+    pub(crate) fn has_no_comments(&self, document: DocumentId) -> bool {
+        self.uncommented.get() == Some(document)
+    }
+
+    /// Sets the document that has no comments; `None` as one is written.
+    pub(crate) fn set_uncommented(&self, document: Option<DocumentId>) {
+        self.uncommented.set(document);
+    }
+
     /// Evicts all runs, which are about to be written.
     pub(crate) fn evict_runs(&mut self) {
-        self.runs.get_mut().clear();
-        self.childless.set(None);
+        let is_kept = |(_, value): &CachedRun| value.capacity() <= 2 * run::MAX_BYTES;
+        let (runs, spare) = (self.runs.get_mut(), self.spare.get_mut());
+        spare.extend(runs.drain(..).filter(is_kept));
+        spare.truncate(MAX_RUNS);
+    }
+
+    /// Forgets what the run under `key`, which is written, makes untrue: its parent has children.
+    pub(crate) fn evict_childless(&self, key: &[u8]) {
+        let Some(range) = self.childless.get() else { return };
+        let is_outside = keyspaces::parse_run(key).is_some_and(|(document, parent, _)| {
+            document != range.document || !range.contains(parent)
+        });
+        if !is_outside {
+            self.childless.set(None);
+        }
     }
 
     /// Caches the run under `key`, whose checksum was verified.
@@ -183,7 +219,10 @@ impl TransactionCache {
         debug_assert!(runs.len() < MAX_RUNS, "a full cache was evicted");
         let at = runs.iter().position(|(cached, _)| cached == key).unwrap_or(runs.len());
         if at == runs.len() {
-            runs.push((key.to_owned(), value.to_owned()));
+            let (mut own_key, mut own_value) = self.spare.borrow_mut().pop().unwrap_or_default();
+            key.clone_into(&mut own_key);
+            value.clone_into(&mut own_value);
+            runs.push((own_key, own_value));
         }
         self.last.set((at, 0));
     }
@@ -199,9 +238,14 @@ impl TransactionCache {
         Ok(())
     }
 
-    /// Takes the keys and values of the cached runs.
-    pub(crate) fn take_runs(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
-        std::mem::take(self.runs.get_mut())
+    /// Passes the keys and values of the cached runs to `visit` and evicts them.
+    pub(crate) fn take_runs(
+        &mut self,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.runs.get_mut().iter().try_for_each(|(key, value)| visit(key, value))?;
+        self.evict_runs();
+        Ok(())
     }
 
     /// Passes the cached run with `block` to `visit`. Returns whether there is one.
@@ -214,7 +258,7 @@ impl TransactionCache {
         let runs = self.runs.borrow();
         let (last, near) = self.last.get();
         let siblings = keyspaces::parent_runs(location.document, location.parent);
-        let is_sibling = |(key, _): &&(Vec<u8>, Vec<u8>)| key.starts_with(&siblings);
+        let is_sibling = |(key, _): &&CachedRun| key.starts_with(&siblings);
         // Fast path: the run of the last block, at the next index.
         if let Some((key, value)) = runs.get(last).filter(is_sibling) {
             let view = RunView::verified(value)?;
@@ -225,7 +269,7 @@ impl TransactionCache {
             }
         }
         let is_hinted =
-            |(key, _): &(Vec<u8>, Vec<u8>)| key.strip_prefix(&siblings) == Some(&*location.order);
+            |(key, _): &CachedRun| key.strip_prefix(&siblings) == Some(&*location.order);
         if let Some(at) = runs.iter().position(is_hinted).filter(|at| *at != last)
             && let Some((key, value)) = runs.get(at)
         {
@@ -253,6 +297,12 @@ impl TransactionCache {
         view.id(index.checked_sub(1)?)
     }
 
+    /// Whether `block` was found to have no children, and none was written since.
+    pub(crate) fn is_known_childless(&self, document: DocumentId, block: BlockId) -> bool {
+        let range = self.childless.get();
+        range.is_some_and(|range| range.document == document && range.contains(block))
+    }
+
     /// Whether `block` has no children. The next run of the document answers for all blocks up to
     /// its parent.
     pub(crate) fn is_childless(
@@ -261,11 +311,7 @@ impl TransactionCache {
         document: DocumentId,
         block: BlockId,
     ) -> Result<bool> {
-        if let Some(range) = self.childless.get()
-            && range.document == document
-            && range.from <= block
-            && range.to.is_none_or(|to| block < to)
-        {
+        if self.is_known_childless(document, block) {
             return Ok(true);
         }
         let start = keyspaces::parent_runs(document, block);

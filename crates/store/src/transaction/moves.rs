@@ -135,7 +135,7 @@ impl SpaceTransaction<'_> {
     ) -> Result<()> {
         while !parents.is_empty() {
             let mut children = Vec::new();
-            for key in self.runs.of_parents(&*self.rows, from, &parents)? {
+            for key in self.runs.of_parents(&*self.rows, Some(&self.cache), from, &parents)? {
                 let (_, parent, order) =
                     keyspaces::parse_run(&key).ok_or_else(|| records::corrupt(&key))?;
                 let run = self.runs.take(&key)?;
@@ -143,6 +143,7 @@ impl SpaceTransaction<'_> {
                 self.locations.set_all(run.ids(), &location);
                 children.extend_from_slice(run.ids());
                 let key = keyspaces::run(to, parent, order);
+                self.cache.evict_childless(&key);
                 self.runs.write_through(&mut *self.rows, &key, &run)?;
             }
             moved.extend_from_slice(&children);

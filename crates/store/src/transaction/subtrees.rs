@@ -194,7 +194,7 @@ impl SpaceTransaction<'_> {
         expected.sort_unstable();
         let parents: Vec<BlockId> = expected.iter().map(|(parent, _)| *parent).collect();
         let mut indexes = expected.into_iter().flat_map(|(_, children)| children);
-        for key in self.runs.of_parents(&*self.rows, document, &parents)? {
+        for key in self.runs.of_parents(&*self.rows, Some(&self.cache), document, &parents)? {
             let run = self.runs.run(&key)?;
             for (position, id) in run.ids().iter().enumerate() {
                 let index = indexes.next().ok_or_else(incomplete)?;

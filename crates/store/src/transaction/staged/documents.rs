@@ -15,6 +15,12 @@ use crate::records::change::TouchedDocument;
 use crate::records::document::{self, StoredDocument};
 use crate::transaction::errors::missing;
 
+/// Rows of most documents that change: the record, and by each of two indexes the old and the new
+/// one, with room for two more.
+const ROWS_PER_DOCUMENT: usize = 7;
+/// Bytes of most of them.
+const ROW_BYTES: usize = 64;
+
 /// A document as stored, and as the transaction leaves it.
 #[derive(Debug)]
 pub(crate) struct StagedDocument {
@@ -205,13 +211,15 @@ impl StagedDocuments {
         Ok(stored.filter(|id| !self.staged.contains_key(id)))
     }
 
+    /// Adds the rows of what changed to a batch, which is written when it is full.
     pub(crate) fn flush(
         &mut self,
         rows: &mut dyn Transaction,
+        batch: &mut WriteBatch,
         mut cache: Option<&mut TransactionCache>,
     ) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
-        let mut batch = WriteBatch::with_capacity(7 * self.dirty.len(), 64);
+        batch.reserve(ROWS_PER_DOCUMENT * self.dirty.len(), ROW_BYTES);
         // Each document once, however many edits touched it.
         for id in std::mem::take(&mut self.dirty) {
             let Some(staged) = self.staged.get_mut(&id) else {
@@ -229,27 +237,18 @@ impl StagedDocuments {
                 Some(document) => {
                     invariant!(document.blocks > 0, "a document has a root");
                     invariant!(document.record.rev > 0, "revisions begin at 1");
-                    records::put(&mut batch, &key, |out| document::encode(out, document));
+                    records::put(batch, &key, |out| document::encode(out, document));
                 }
                 None => batch.delete(&key),
             }
             let documents = [staged.stored.as_ref(), staged.now.as_ref()];
-            let [mut before, mut after] = changed_keys(documents);
-            let [old_title, new_title] = changed_titles(documents);
-            before.extend(old_title);
-            after.extend(new_title);
-            for key in before.iter().filter(|key| !after.contains(key)) {
-                batch.delete(key);
-            }
-            for key in after.iter().filter(|key| !before.contains(key)) {
-                records::put(&mut batch, key, |_| ());
-            }
+            put_index_changes(batch, documents);
+            put_title_change(batch, documents);
             staged.stored.clone_from(&staged.now);
             if batch.is_full() {
                 batch.write_to(rows)?;
             }
         }
-        batch.write_to(rows)?;
         counts.into_iter().try_for_each(|(key, difference)| add_to_count(rows, &key, difference))
     }
 }
@@ -269,33 +268,45 @@ pub(super) fn add_to_count(rows: &mut dyn Transaction, key: &[u8], difference: i
     }
 }
 
-/// The keys by title before and after, if they differ.
-fn changed_titles(documents: [Option<&StoredDocument>; 2]) -> [Option<Vec<u8>>; 2] {
+/// Adds what becomes of the row by title, where it changes.
+fn put_title_change(batch: &mut WriteBatch, documents: [Option<&StoredDocument>; 2]) {
     let shown = |document: &StoredDocument| document.record.location != Location::Inbox;
     let listed = documents.map(|document| document.filter(|found| shown(found)));
     let [before, after] = listed.map(|document| document.map(|found| &found.title));
-    if before == after {
-        return [None, None];
+    if before != after {
+        let [old, new] =
+            listed.map(|document| document.and_then(|it| title_key(&it.record, &it.title)));
+        put_differing(batch, old.as_slice(), new.as_slice());
     }
-    listed.map(|document| document.and_then(|found| title_key(&found.record, &found.title)))
 }
 
-/// The other index keys before and after, without most that are in both.
-fn changed_keys([before, after]: [Option<&StoredDocument>; 2]) -> [Vec<Vec<u8>>; 2] {
+/// Adds what becomes of the other index rows.
+fn put_index_changes(batch: &mut WriteBatch, [before, after]: [Option<&StoredDocument>; 2]) {
     let all = |document: Option<&StoredDocument>| {
         document.map_or_else(Vec::new, |document| index_keys(&document.record))
     };
-    let (Some(StoredDocument { record: old, .. }), Some(StoredDocument { record: new, .. })) =
-        (before, after)
-    else {
-        return [all(before), all(after)];
-    };
     // Fast path: nearly all writes change nothing but the modification time and the revision.
-    if (old.location, old.day, old.created_at) != (new.location, new.day, new.created_at) {
-        [all(before), all(after)]
-    } else if old.modified_at == new.modified_at || old.location == Location::Inbox {
-        [Vec::new(), Vec::new()]
+    if let (Some(StoredDocument { record: old, .. }), Some(StoredDocument { record: new, .. })) =
+        (before, after)
+        && (old.location, old.day, old.created_at) == (new.location, new.day, new.created_at)
+    {
+        if old.modified_at != new.modified_at && old.location != Location::Inbox {
+            let ((old_time, old_place), (new_time, new_place)) =
+                (modified_keys(old), modified_keys(new));
+            put_differing(batch, &[old_time], &[new_time]);
+            put_differing(batch, &[old_place], &[new_place]);
+        }
     } else {
-        [old, new].map(|record| modified_keys(record).to_vec())
+        put_differing(batch, &all(before), &all(after));
+    }
+}
+
+/// Deletes the rows that are in `before` alone and puts those that are in `after` alone.
+fn put_differing<K: AsRef<[u8]> + PartialEq>(batch: &mut WriteBatch, before: &[K], after: &[K]) {
+    for key in before.iter().filter(|key| !after.contains(key)) {
+        batch.delete(key.as_ref());
+    }
+    for key in after.iter().filter(|key| !before.contains(key)) {
+        records::put(batch, key.as_ref(), |_| ());
     }
 }

@@ -160,13 +160,14 @@ impl StagedLocations {
     pub(crate) fn flush(
         &mut self,
         rows: &mut dyn Transaction,
+        batch: &mut WriteBatch,
         mut cache: Option<&mut TransactionCache>,
     ) -> Result<()> {
         // Sorts positions: a location is several times as large.
         let mut blocks: Vec<(BlockId, usize)> =
             self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
         blocks.sort_unstable();
-        let mut batch = WriteBatch::with_capacity(blocks.len(), ROW_BYTES);
+        batch.reserve(blocks.len(), ROW_BYTES);
         // Blocks of one run have the same location: its record is encoded once.
         let (mut last, mut body) = (None, Vec::with_capacity(64));
         for (block, at) in blocks {
@@ -188,7 +189,7 @@ impl StagedLocations {
                         location::encode(&mut body, location);
                         last = Some(location);
                     }
-                    records::put(&mut batch, &key, |out| out.extend_from_slice(&body));
+                    records::put(batch, &key, |out| out.extend_from_slice(&body));
                 }
                 None => batch.delete(&key),
             }
@@ -196,7 +197,6 @@ impl StagedLocations {
                 batch.write_to(rows)?;
             }
         }
-        batch.write_to(rows)?;
         self.staged.clear();
         self.index.clear();
         self.greatest = BlockId::NIL;

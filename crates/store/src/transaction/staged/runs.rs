@@ -3,7 +3,6 @@
 //! A run is a leaf of siblings. Blocks move only to runs with a higher order key of the same
 //! parent, so the hint of a location never points beyond its block.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Transaction};
 use crate::lookup::{get, load_first};
 use crate::order_key;
+use crate::reader::transaction_cache::TransactionCache;
 use crate::reader::trees;
 use crate::records;
 use crate::records::location::LocationRecord;
@@ -70,6 +70,8 @@ pub(crate) struct StagedRuns {
     underfull: BTreeSet<Vec<u8>>,
     /// Runs with a long order key, whose parents are due for rebalancing.
     long: BTreeSet<Vec<u8>>,
+    /// Memory of runs that were written and let go.
+    spare: Vec<RunBuffer>,
 }
 
 /// The position of a block: the key of its run, and its index in the run.
@@ -91,9 +93,11 @@ impl StagedRuns {
     }
 
     /// Adds a run that was read and verified before. One that is staged is newer.
-    pub(crate) fn add_loaded(&mut self, key: Vec<u8>, value: &[u8]) -> Result<()> {
-        if let Entry::Vacant(entry) = self.staged.entry(key) {
-            entry.insert(RunBuffer::of(RunView::verified(value)?));
+    pub(crate) fn add_loaded(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if !self.staged.contains_key(key) {
+            let mut run = self.spare.pop().unwrap_or_default();
+            run.fill(RunView::verified(value)?);
+            self.staged.insert(key.to_owned(), run);
         }
         Ok(())
     }
@@ -421,16 +425,22 @@ impl StagedRuns {
         Ok(())
     }
 
-    /// Loads all runs of `parents`, which are sorted. Returns their keys by parent and order.
+    /// Loads all runs of `parents`, which are sorted. Returns their keys by parent and order. Those
+    /// that `cache` knows to have none are not looked up.
     pub(crate) fn of_parents(
         &mut self,
         source: &dyn Read,
+        cache: Option<&TransactionCache>,
         document: DocumentId,
         parents: &[BlockId],
     ) -> Result<Vec<Vec<u8>>> {
         debug_assert!(parents.is_sorted(), "parents are scanned in the order of their keys");
         let mut keys = Vec::new();
-        trees::runs_of(source, document, parents, &mut |_, key, value| {
+        let is_stored = |parent: &BlockId| {
+            cache.is_none_or(|cache| !cache.is_known_childless(document, *parent))
+        };
+        let stored: Vec<BlockId> = parents.iter().copied().filter(is_stored).collect();
+        trees::runs_of(source, document, &stored, &mut |_, key, value| {
             if !self.staged.contains_key(key) {
                 let run = RunBuffer::read(key, value)?;
                 self.staged.insert(key.to_owned(), run);

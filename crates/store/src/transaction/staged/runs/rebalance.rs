@@ -13,6 +13,9 @@ use crate::transaction::staged::locations::StagedLocations;
 const MAX_MERGED_BYTES: usize = run::MAX_BYTES * 3 / 4;
 /// Dirty runs that stay in the cache when they are written.
 const MAX_CACHED_RUNS: usize = 4;
+/// Runs that stay staged once they are written. More of them are let go: a long batch mostly does
+/// not come back to what it wrote, and its memory is bounded by this.
+const MAX_WRITTEN_RUNS: usize = 16;
 
 impl StagedRuns {
     /// Merges an underfull run with its right neighbour, or with its left one. Blocks move to the
@@ -66,7 +69,7 @@ impl StagedRuns {
     ) -> Result<()> {
         for key in std::mem::take(&mut self.long) {
             let siblings = Siblings::of_key(&key)?;
-            let keys = self.of_parents(source, siblings.document, &[siblings.parent])?;
+            let keys = self.of_parents(source, None, siblings.document, &[siblings.parent])?;
             // An earlier key of the same parent may have rebalanced it already.
             if !keys.iter().any(|key| order_of(key).len() > LONG_ORDER_BYTES) {
                 continue;
@@ -83,21 +86,26 @@ impl StagedRuns {
         Ok(())
     }
 
-    /// Merges underfull runs and writes dirty ones. A few of them replace those in the cache, if
-    /// there is one: the next edit of a batch is mostly near the last one.
+    /// Merges underfull runs and adds dirty ones to an empty batch, which is written when it is
+    /// full. A few of them replace those in the cache, if there is one: the next edit of a batch is
+    /// mostly near the last one.
     pub(crate) fn flush(
         &mut self,
         rows: &mut dyn Transaction,
+        batch: &mut WriteBatch,
         locations: &mut StagedLocations,
-        cache: Option<&mut TransactionCache>,
+        mut cache: Option<&mut TransactionCache>,
     ) -> Result<()> {
         for key in std::mem::take(&mut self.underfull) {
             self.merge_underfull(&*rows, locations, &key)?;
         }
         let dirty = std::mem::take(&mut self.dirty);
         let are_few = dirty.len() <= MAX_CACHED_RUNS;
-        let mut batch = WriteBatch::with_capacity(dirty.len(), run::MAX_BYTES);
+        batch.reserve(dirty.len(), run::MAX_BYTES);
         for key in dirty {
+            if let Some(cache) = &mut cache {
+                cache.evict_childless(&key);
+            }
             let run = self.run(&key)?;
             if run.is_empty() {
                 batch.delete(&key);
@@ -117,6 +125,10 @@ impl StagedRuns {
             let written = batch.iter().filter_map(|(key, value)| Some((key, value?)));
             written.filter(|_| are_few).for_each(|(key, value)| cache.add_run(key, value));
         }
-        batch.write_to(rows)
+        if self.staged.len() > MAX_WRITTEN_RUNS {
+            self.spare.extend(std::mem::take(&mut self.staged).into_values());
+            self.spare.truncate(MAX_WRITTEN_RUNS);
+        }
+        Ok(())
     }
 }
