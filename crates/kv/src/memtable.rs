@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use leafbase_model::{Result, invariant};
 
-pub(crate) use entry::Entry;
 use entry::SearchKey;
+pub(crate) use entry::{Entry, EntryAddress};
 
 mod entry;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! An entry of the memtable: a key with a value, or with a tombstone.
 
 use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::mem;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ const SHARED_BYTES: usize = 64 << 10;
 
 /// Entries of at least this size have an allocation of their own: small ones do not keep the memory
 /// of a large one that was written again.
-const LARGE_BYTES: usize = 1 << 10;
+const LARGE_BYTES: usize = 512;
 
 /// In place of the end of a value: there is none.
 const TOMBSTONE: u32 = u32::MAX;
@@ -52,6 +53,18 @@ impl KeyHead {
         let whole = u128::from_be_bytes(padded);
         #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
         Self([(whole >> 64) as u64, whole as u64])
+    }
+}
+
+/// Where an entry is in memory: it tells an entry and its clones from others that are alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EntryAddress(usize, u32);
+
+/// Of the address alone, without the bits that are 0 in all, and as bytes: they are mixed where a
+/// number is not.
+impl Hash for EntryAddress {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write(&(self.0 >> 4).to_be_bytes());
     }
 }
 
@@ -185,9 +198,8 @@ impl Entry {
         self.len() >= LARGE_BYTES
     }
 
-    /// Whether this is a clone of `other`, or the other way round.
-    pub(crate) fn is_clone_of(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.bytes, &other.bytes) && self.start == other.start
+    pub(crate) fn address(&self) -> EntryAddress {
+        EntryAddress(self.bytes.as_ptr().addr(), self.start)
     }
 
     /// Bytes of key and value.

@@ -31,8 +31,7 @@ impl WriteTransaction {
 
     fn write(&mut self, entry: Entry) -> Result<()> {
         let replaced = self.view.memtable.insert(&entry)?;
-        self.written.push(entry, replaced.as_ref());
-        Ok(())
+        self.written.push(entry, replaced.as_ref())
     }
 
     fn insert(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
@@ -67,7 +66,9 @@ impl Transaction for WriteTransaction {
         if count < MIN_SORTED_BATCH {
             entries.drain(..).try_for_each(|entry| self.write(entry))?;
         } else {
+            // One entry of each key is left: large ones may be written before the others.
             Entry::sort(&mut entries);
+            entries.extract_if(.., |entry| entry.is_large()).try_for_each(|it| self.write(it))?;
             self.view.memtable.insert_sorted(&entries)?;
             self.written.append(&mut entries);
         }

@@ -1,50 +1,46 @@
 //! What a transaction has written, for the write-ahead log.
 
-use std::collections::VecDeque;
+use leafbase_model::{IdMap, Result, invariant};
 
-use crate::memtable::Entry;
-
-/// Large entries written last whose former versions are dropped when they are written again.
-const MAX_LARGE: usize = 8;
+use crate::memtable::{Entry, EntryAddress};
 
 /// The entries that a transaction has written. A batch writes the page that it edits again and
-/// again: only the last version of it is kept, so that 100 edits log one page instead of 100.
+/// again: of a large entry only the last version is kept, so that 100 edits hold and log one page
+/// instead of 100.
 #[derive(Default)]
 pub(super) struct WrittenEntries {
     /// Possibly several of one key, the last one last.
     entries: Vec<Entry>,
-    /// Where the large ones written last are in it.
-    large: VecDeque<usize>,
+    /// Where the large ones are in it.
+    large: IdMap<EntryAddress, usize>,
     /// Bytes of all entries.
     bytes: usize,
 }
 
 impl WrittenEntries {
     /// Adds an entry. `replaced` is the one that it took the place of in the memtable.
-    pub(super) fn push(&mut self, entry: Entry, replaced: Option<&Entry>) {
+    pub(super) fn push(&mut self, entry: Entry, replaced: Option<&Entry>) -> Result<()> {
         self.bytes += entry.len();
-        // What was in the memtable is the last version of its key: nothing was written under it
-        // since.
-        let former = replaced.filter(|replaced| replaced.is_large()).and_then(|replaced| {
-            let is_former =
-                |at: &usize| self.entries.get(*at).is_some_and(|it| it.is_clone_of(replaced));
-            self.large.iter().copied().find(is_former)
-        });
-        if let Some(former) = former.and_then(|at| self.entries.get_mut(at)) {
+        // What was in the memtable is the last version of its key, if it is of this transaction:
+        // nothing was written under the key since.
+        let former = replaced.and_then(|replaced| self.large.remove(&replaced.address()));
+        let at = former.unwrap_or(self.entries.len());
+        if entry.is_large() {
+            self.large.insert(entry.address(), at);
+        }
+        if former.is_some() {
+            let Some(former) = self.entries.get_mut(at) else {
+                invariant!("a large entry is among those written")
+            };
             self.bytes -= former.len();
             *former = entry;
-            return;
+        } else {
+            self.entries.push(entry);
         }
-        if entry.is_large() {
-            if self.large.len() == MAX_LARGE {
-                self.large.pop_front();
-            }
-            self.large.push_back(self.entries.len());
-        }
-        self.entries.push(entry);
+        Ok(())
     }
 
-    /// Moves all of `entries` here.
+    /// Moves `entries`, none of which is large, here.
     pub(super) fn append(&mut self, entries: &mut Vec<Entry>) {
         self.bytes += entries.iter().map(Entry::len).sum::<usize>();
         self.entries.append(entries);
@@ -71,11 +67,11 @@ mod tests {
     /// A transaction that writes `writes`: a key, and the length of its value, or none.
     fn written(writes: &[(u8, Option<usize>)]) -> (Memtable, Vec<Entry>) {
         let (mut memtable, mut written) = (Memtable::default(), WrittenEntries::default());
-        for (number, (key, length)) in (0_u8..).zip(writes) {
+        for (number, (key, length)) in (0..=u8::MAX).cycle().zip(writes) {
             let value = length.map(|length| vec![number; length]);
             let entry = Entry::new(&[*key], value.as_deref()).unwrap();
             let replaced = memtable.insert(&entry).unwrap();
-            written.push(entry, replaced.as_ref());
+            written.push(entry, replaced.as_ref()).unwrap();
         }
         let (entries, _) = written.into_parts();
         (memtable, entries)
@@ -96,9 +92,9 @@ mod tests {
     #[test]
     fn one_version_of_a_large_entry_is_kept() {
         let writes: Vec<_> =
-            (0..60).flat_map(|turn| [(turn % 3, Some(2_000)), (9, Some(1))]).collect();
+            (0..240_u8).flat_map(|turn| [(turn % 80, Some(2_000)), (99, Some(1))]).collect();
         let (memtable, entries) = written(&writes);
-        assert_eq!(entries.iter().filter(|entry| entry.is_large()).count(), 3);
+        assert_eq!(entries.iter().filter(|entry| entry.is_large()).count(), 80);
         assert_eq!(content(&replayed(&entries)), content(&memtable));
     }
 

@@ -14,7 +14,6 @@
 //! Corruption since the last fsync that a valid record names is indistinguishable from a torn
 //! write.
 
-use std::collections::HashSet;
 use std::io;
 use std::mem;
 use std::ops::Range;
@@ -38,10 +37,6 @@ const ALIGNMENT: usize = 8;
 const MAX_BYTES: u64 = 32 << 20;
 /// A buffer for records that is larger than this is freed after use.
 const MAX_KEPT_BUFFER_BYTES: usize = 256 << 10;
-/// Records of fewer entries, and smaller entries, are not searched for superseded ones: that would
-/// take longer than logging them.
-const MIN_SUPERSEDED_ENTRIES: usize = 32;
-const MIN_SUPERSEDED_BYTES: usize = 512;
 /// Length of the key, length of the value: four bytes each.
 const ENTRY_HEADER_BYTES: usize = 8;
 /// Length of a value that marks a tombstone.
@@ -300,23 +295,6 @@ impl<'b> Record<'b> {
     }
 }
 
-/// The entries in their order, without large ones that a later one of the same key supersedes: of a
-/// run that a batch edits again and again the record has the last version.
-fn without_superseded(entries: &[Entry]) -> Vec<&Entry> {
-    if entries.len() < MIN_SUPERSEDED_ENTRIES {
-        return entries.iter().collect();
-    }
-    let mut later = HashSet::new();
-    let mut kept = Vec::with_capacity(entries.len());
-    for entry in entries.iter().rev() {
-        if entry.len() < MIN_SUPERSEDED_BYTES || later.insert(entry.key()) {
-            kept.push(entry);
-        }
-    }
-    kept.reverse();
-    kept
-}
-
 /// What a record says of itself.
 #[derive(Clone, Copy)]
 struct RecordHead {
@@ -327,7 +305,6 @@ struct RecordHead {
 
 /// Encodes a record. Fails for a key or a value of 4 GiB, which the format cannot hold.
 fn encode(record: &mut Vec<u8>, head: RecordHead, entries: &[Entry]) -> Result<io::Result<()>> {
-    let entries = without_superseded(entries);
     let payload = entries.iter().map(|entry| ENTRY_HEADER_BYTES + entry.len()).sum::<usize>();
     record.clear();
     record.reserve((HEADER_BYTES + payload).next_multiple_of(ALIGNMENT));
@@ -460,30 +437,6 @@ mod tests {
             .step_by(ALIGNMENT)
             .filter(|at| Record::parse(bytes, *at, epoch(number)).is_some())
             .collect()
-    }
-
-    #[test]
-    fn a_record_has_the_last_version_of_a_large_entry() {
-        let mut wal = WalFile::create(Box::new(InMemoryBackend::new())).unwrap();
-        wal.start_epoch(epoch(1));
-        let large = |text: u8| vec![text; 4_000];
-        let entry = |key: &str, value: Option<&[u8]>| Entry::new(key.as_bytes(), value).unwrap();
-        let mut entries = Vec::new();
-        for number in 0..100 {
-            entries.push(entry("large", Some(&large(number))));
-            entries.push(entry("small", Some(&[number])));
-            entries.push(entry("deleted", Some(&large(number))));
-            entries.push(entry("shrunk", Some(&large(number))));
-        }
-        entries.extend([entry("deleted", None), entry("shrunk", Some(b"s"))]);
-        wal.append(&entries, Durability::Durable).unwrap().unwrap();
-        assert!(wal.end < 20_000, "{} bytes", wal.end);
-        let memtable = replay(&*wal.file, epoch(1)).unwrap();
-        let value = |key: &str| memtable.get(key.as_bytes()).unwrap().value().map(<[u8]>::to_vec);
-        assert_eq!(
-            ["large", "small", "deleted", "shrunk"].map(value),
-            [Some(large(99)), Some(vec![99]), None, Some(b"s".to_vec())]
-        );
     }
 
     #[test]
