@@ -1,6 +1,6 @@
 //! Fetches: a block with its descendants, as a reply shows them.
 
-use std::iter::Peekable;
+use std::iter::{self, Peekable};
 
 use leafbase_model::{
     Block, BlockData, BlockId, BlockRecord, BlockType, Content, DocumentId, Error, Metadata,
@@ -97,7 +97,7 @@ pub(crate) fn build(
 ) -> Result<Vec<Block>> {
     // A list of blocks that grows is copied again and again: a first fetch of 10,000 took twice as
     // long.
-    let counts = child_counts(&subtrees.0);
+    let counts = child_counts(&subtrees.0).into_iter().chain(iter::repeat(0));
     let mut nodes = subtrees.0.into_iter().zip(counts).peekable();
     // Child lists under construction, one per ancestor of the current node and one for the node.
     let mut open = vec![Vec::new()];
@@ -143,8 +143,11 @@ fn close_to(open: &mut Vec<Vec<Block>>, length: usize) {
     }
 }
 
-/// The number of children of each node.
+/// The number of children of each node; none for a node alone.
 fn child_counts(nodes: &[SubtreeNode]) -> Vec<usize> {
+    if nodes.len() == 1 {
+        return Vec::new();
+    }
     let (mut counts, mut path) = (vec![0; nodes.len()], Vec::new());
     for (index, node) in nodes.iter().enumerate() {
         path.truncate(usize::from(node.depth));

@@ -46,11 +46,15 @@ struct KeyHead([u64; 2]);
 
 impl KeyHead {
     fn of(key: &[u8]) -> Self {
-        let mut padded = [0; 16];
-        for (to, from) in padded.iter_mut().zip(key) {
-            *to = *from;
-        }
-        let whole = u128::from_be_bytes(padded);
+        let whole = if let Some(first) = key.first_chunk::<16>() {
+            u128::from_be_bytes(*first)
+        } else {
+            let mut padded = [0; 16];
+            for (to, from) in padded.iter_mut().zip(key) {
+                *to = *from;
+            }
+            u128::from_be_bytes(padded)
+        };
         #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
         Self([(whole >> 64) as u64, whole as u64])
     }

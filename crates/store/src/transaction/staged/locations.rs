@@ -163,6 +163,9 @@ impl StagedLocations {
         batch: &mut WriteBatch,
         mut cache: Option<&mut TransactionCache>,
     ) -> Result<()> {
+        if self.staged.is_empty() {
+            return Ok(());
+        }
         // Sorts positions: a location is several times as large.
         let mut blocks: Vec<(BlockId, usize)> =
             self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();

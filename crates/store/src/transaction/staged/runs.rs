@@ -3,6 +3,7 @@
 //! A run is a leaf of siblings. Blocks move only to runs with a higher order key of the same
 //! parent, so the hint of a location never points beyond its block.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -436,10 +437,13 @@ impl StagedRuns {
     ) -> Result<Vec<Vec<u8>>> {
         debug_assert!(parents.is_sorted(), "parents are scanned in the order of their keys");
         let mut keys = Vec::new();
-        let is_stored = |parent: &BlockId| {
+        let may_have_any = |parent: &BlockId| {
             cache.is_none_or(|cache| !cache.is_known_childless(document, *parent))
         };
-        let stored: Vec<BlockId> = parents.iter().copied().filter(is_stored).collect();
+        let mut stored = Cow::Borrowed(parents);
+        if !parents.iter().all(may_have_any) {
+            stored.to_mut().retain(may_have_any);
+        }
         trees::runs_of(source, document, &stored, &mut |_, key, value| {
             if !self.staged.contains_key(key) {
                 let run = RunBuffer::read(key, value)?;

@@ -49,6 +49,10 @@ impl StagedTagRows {
         rows: &mut dyn Transaction,
         documents: &StagedDocuments,
     ) -> Result<()> {
+        // Before each read of a batch, most of which have no tags.
+        if self.staged.is_empty() {
+            return Ok(());
+        }
         let (mut batch, mut changes) = (WriteBatch::default(), TagChanges::default());
         let staged = std::mem::take(&mut self.staged);
         let prefixes =
