@@ -305,6 +305,25 @@ fn versions_tell_what_was_written_and_are_paged() {
 }
 
 #[test]
+fn what_a_block_was_outlives_a_document_it_has_left() {
+    let notes = Space::in_memory().unwrap().connect();
+    let [trip, other] = ["Trip", "Other"].map(|title| notes.create_document(title).unwrap().id());
+    let line = notes.insert_markdown("first", trip).unwrap()[0].id;
+    notes.move_blocks(MoveBlocks::new([line], Position::end_of(other))).unwrap();
+    notes.update_markdown(line, "second").unwrap();
+    notes.move_blocks(MoveBlocks::new([line], Position::end_of(trip))).unwrap();
+    let told = || {
+        let versions = notes.block_history(line, None, 9).unwrap();
+        versions.into_iter().map(|version| version.markdown.unwrap()).collect::<Vec<_>>()
+    };
+    let expected = ["second", "second", "first", "first"];
+    assert_eq!(told(), expected);
+    notes.delete_documents(other).unwrap();
+    notes.purge_documents(PurgeDocuments::new([other])).unwrap();
+    assert_eq!(told(), expected);
+}
+
+#[test]
 fn what_is_gone_is_told() {
     let space = Space::in_memory().unwrap();
     let notes = space.connect();

@@ -109,6 +109,16 @@ impl<'a> SpaceReader<'a> {
         DocumentHistory { reader: self, document, next: None, dropped: 0 }
     }
 
+    /// [`Self::history`] from a change on that touched `document`, which comes first. The document
+    /// need not exist any more.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn history_until(self, document: DocumentId, sequence: u64) -> Result<DocumentHistory<'a>> {
+        let dropped = log_beginning(self.read)?.sequence();
+        Ok(DocumentHistory { reader: self, document, next: Some(sequence), dropped })
+    }
+
     /// The rows after a position for a follower, up to the one with which their bodies reach
     /// `enough_bytes`; each names the files that it creates and that do not exist any more.
     ///

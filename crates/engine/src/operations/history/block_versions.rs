@@ -6,7 +6,7 @@ use leafbase_model::{
     BlockData, BlockEvent, BlockId, BlockVersion, Change, DocumentId, Edit, Error, Result,
     Subtrees, invariant,
 };
-use leafbase_store::{DocumentHistory, SpaceReader};
+use leafbase_store::DocumentHistory;
 
 use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
@@ -54,8 +54,10 @@ impl<A: FullAccess> Connection<A> {
             let mut past = PastBlock { block, data };
             let mut documents = vec![location.document];
             past.undo(&planned, &mut documents)?;
-            let mut changes = ChangesOfDocuments::new(reader);
-            changes.add(documents, u64::MAX)?;
+            let mut changes = ChangesOfDocuments::default();
+            for document in documents {
+                changes.add(document, reader.history(document))?;
+            }
             let mut versions = Vec::new();
             while let Some(change) = changes.next()? {
                 if versions.len() == limit {
@@ -65,7 +67,16 @@ impl<A: FullAccess> Connection<A> {
                 let mut others = Vec::new();
                 let events = past.undo(&change.edits, &mut others);
                 let events = events.map_err(|gone| reader.history_gone(gone.message()))?;
-                changes.add(others, change.sequence)?;
+                for document in others {
+                    if changes.known.contains(&document) {
+                        continue;
+                    }
+                    // From the change that it touched: a purge may have removed the document since,
+                    // but not what a block was that had left it.
+                    let mut earlier = reader.history_until(document, change.sequence)?;
+                    earlier.next().transpose()?;
+                    changes.add(document, earlier)?;
+                }
                 if !events.is_empty() && before.is_none_or(|before| change.sequence < before) {
                     let (sequence, stamp) = (change.sequence, change.stamp);
                     let (at, by) = (stamp.at, stamp.by);
@@ -144,32 +155,23 @@ impl PastBlock {
 }
 
 /// The changes of several documents, newest first.
+#[derive(Default)]
 struct ChangesOfDocuments<'a> {
-    reader: SpaceReader<'a>,
     known: Vec<DocumentId>,
     /// The next change of each document that has one, with those after it.
     next: Vec<(Change, DocumentHistory<'a>)>,
 }
 
 impl<'a> ChangesOfDocuments<'a> {
-    const fn new(reader: SpaceReader<'a>) -> Self {
-        Self { reader, known: Vec::new(), next: Vec::new() }
-    }
-
-    /// Adds the changes of documents before the change `before`.
-    fn add(&mut self, documents: Vec<DocumentId>, before: u64) -> Result<()> {
-        for document in documents {
-            if self.known.contains(&document) {
-                continue;
-            }
-            self.known.push(document);
-            let mut changes = self.reader.history(document);
-            let is_before =
-                |change: &Result<Change>| change.as_ref().map_or(true, |it| it.sequence < before);
-            // An error counts as found: it is returned, where it would end the history in silence.
-            if let Some(change) = changes.find(is_before) {
-                self.next.push((change?, changes));
-            }
+    /// Adds the changes of a document, unless they were added before.
+    fn add(&mut self, document: DocumentId, mut changes: DocumentHistory<'a>) -> Result<()> {
+        if self.known.contains(&document) {
+            return Ok(());
+        }
+        self.known.push(document);
+        // An error counts as found: it is returned, where it would end the history in silence.
+        if let Some(change) = changes.next() {
+            self.next.push((change?, changes));
         }
         Ok(())
     }
