@@ -57,24 +57,6 @@ impl fmt::Display for DraftLocation {
     }
 }
 
-/// Which drafts of a request are validated.
-#[derive(Clone, Copy, Debug)]
-enum DraftPath {
-    /// Entries of the list with this name.
-    List(&'static str),
-    /// One draft, the root of a document. Paths are relative to it.
-    Root,
-}
-
-impl DraftPath {
-    const fn list(self) -> Option<&'static str> {
-        match self {
-            Self::List(name) => Some(name),
-            Self::Root => None,
-        }
-    }
-}
-
 /// Normalizes and checks the drafts of the request's list `list` with their descendants. Errors
 /// have the paths of the request.
 pub(crate) fn validate_list(
@@ -83,7 +65,7 @@ pub(crate) fn validate_list(
     files: FileAccess,
     limits: &Limits,
 ) -> ValidatedDrafts {
-    validate(DraftPath::List(list), drafts, files, false, limits)
+    validate(Some(list), drafts, files, false, limits)
 }
 
 /// As [`validate_list`], for drafts that keep their IDs.
@@ -93,12 +75,12 @@ pub(crate) fn validate_with_ids(
     files: FileAccess,
     limits: &Limits,
 ) -> ValidatedDrafts {
-    validate(DraftPath::List(list), drafts, files, true, limits)
+    validate(Some(list), drafts, files, true, limits)
 }
 
 /// Normalizes and checks a page that becomes a document. The paths of errors are relative to it.
 pub(crate) fn validate_root(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> {
-    validate(DraftPath::Root, vec![page], FileAccess::Any, false, limits).into_root(limits)
+    validate(None, vec![page], FileAccess::Any, false, limits).into_root(limits)
 }
 
 /// Parses the markdown of a request into blocks and checks them.
@@ -277,7 +259,7 @@ fn check_parsed(
 }
 
 fn validate(
-    path: DraftPath,
+    list: Option<&'static str>,
     drafts: Vec<BlockDraft>,
     files: FileAccess,
     keep_ids: bool,
@@ -285,7 +267,7 @@ fn validate(
 ) -> ValidatedDrafts {
     let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
     let mut validator = DraftValidator {
-        path,
+        list,
         limits,
         keep_ids,
         blocks,
@@ -300,7 +282,9 @@ fn validate(
 }
 
 struct DraftValidator<'l> {
-    path: DraftPath,
+    /// The list of the request; none if the draft is the root of a document: paths are relative to
+    /// it.
+    list: Option<&'static str>,
     limits: &'l Limits,
     keep_ids: bool,
     /// The number of drafts, including blocks split from texts so far.
@@ -387,7 +371,7 @@ impl DraftValidator<'_> {
         if depth > most {
             return Err(nesting_error(most, depth).at(self.location()));
         }
-        let is_root = depth == 0 && matches!(self.path, DraftPath::Root);
+        let is_root = depth == 0 && self.list.is_none();
         draft.id.take_if(|_| !self.keep_ids);
         if let Some(id) = draft.id {
             self.keep_id(validated, number, id)?;
@@ -450,7 +434,7 @@ impl DraftValidator<'_> {
             return Ok(());
         }
         let error = Error::limit(BLOCKS, most, self.blocks);
-        Err(match self.path.list() {
+        Err(match self.list {
             Some(list) => error.at(list),
             None => error,
         })
@@ -459,6 +443,6 @@ impl DraftValidator<'_> {
     /// Where the draft visited last is.
     fn location(&self) -> DraftLocation {
         let indexes = self.levels.iter().map(|level| level.visited.saturating_sub(1)).collect();
-        DraftLocation { list: self.path.list(), indexes }
+        DraftLocation { list: self.list, indexes }
     }
 }

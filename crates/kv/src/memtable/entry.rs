@@ -23,7 +23,7 @@ const TOMBSTONE: u32 = u32::MAX;
 /// A key with its value or a tombstone. Cheap to clone: versions of the memtable share the bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    head: KeyHead,
+    prefix: KeyPrefix,
     bytes: Arc<[u8]>,
     start: u32,
     key_end: u32,
@@ -34,17 +34,17 @@ pub(crate) struct Entry {
 impl Default for Entry {
     fn default() -> Self {
         let (start, key_end, value_end) = (0, 0, TOMBSTONE);
-        Self { head: KeyHead::default(), bytes: Arc::default(), start, key_end, value_end }
+        Self { prefix: KeyPrefix::default(), bytes: Arc::default(), start, key_end, value_end }
     }
 }
 
 /// The first 16 bytes of a key, padded with zeros. Different ones order as their keys. They lie in
 /// the nodes of the memtable, so that a search reads the bytes of few keys: 100 updates in 100
-/// documents took an eighth longer without them.
+/// documents took a tenth longer without them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct KeyHead([u64; 2]);
+struct KeyPrefix([u64; 2]);
 
-impl KeyHead {
+impl KeyPrefix {
     fn of(key: &[u8]) -> Self {
         let whole = if let Some(first) = key.first_chunk::<16>() {
             u128::from_be_bytes(*first)
@@ -75,13 +75,13 @@ impl Hash for EntryAddress {
 /// A key that entries are compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchKey<'a> {
-    head: KeyHead,
+    prefix: KeyPrefix,
     bytes: &'a [u8],
 }
 
 impl<'a> SearchKey<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { head: KeyHead::of(bytes), bytes }
+        Self { prefix: KeyPrefix::of(bytes), bytes }
     }
 }
 
@@ -158,7 +158,7 @@ impl Entry {
             )
         };
         Ok(Self {
-            head: KeyHead::of(key),
+            prefix: KeyPrefix::of(key),
             start: offset(start)?,
             key_end: offset(key_end)?,
             value_end: value_end.map_or(Ok(TOMBSTONE), offset)?,
@@ -185,11 +185,11 @@ impl Entry {
     }
 
     pub(crate) fn search_key(&self) -> SearchKey<'_> {
-        SearchKey { head: self.head, bytes: self.key() }
+        SearchKey { prefix: self.prefix, bytes: self.key() }
     }
 
     pub(crate) fn cmp_key(&self, other: SearchKey<'_>) -> Ordering {
-        self.head.cmp(&other.head).then_with(|| self.key().cmp(other.bytes))
+        self.prefix.cmp(&other.prefix).then_with(|| self.key().cmp(other.bytes))
     }
 
     /// The value; `None` for a tombstone.
@@ -256,10 +256,10 @@ mod tests {
     #[test]
     fn keys_order_as_their_bytes() {
         let mut keys: Vec<Vec<u8>> = Vec::new();
-        for head in [0, 7, 15, 16, 17, 40] {
+        for length in [0, 7, 15, 16, 17, 40] {
             for tail in [&[][..], &[0], &[0, 0], &[1], &[1, 0], &[255]] {
-                keys.push([&vec![0; head], tail].concat());
-                keys.push([&vec![7; head], tail].concat());
+                keys.push([&vec![0; length], tail].concat());
+                keys.push([&vec![7; length], tail].concat());
             }
         }
         for left in &keys {

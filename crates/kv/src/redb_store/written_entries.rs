@@ -42,6 +42,10 @@ impl WrittenEntries {
 
     /// Moves `entries`, none of which is large, here.
     pub(super) fn append(&mut self, entries: &mut Vec<Entry>) {
+        debug_assert!(
+            !entries.iter().any(Entry::is_large),
+            "broken invariant: large entries are pushed one by one"
+        );
         self.bytes += entries.iter().map(Entry::len).sum::<usize>();
         self.entries.append(entries);
     }

@@ -58,11 +58,11 @@ impl SpaceReader<'_> {
     /// if the lookup fails: reading the comments of a block then reports the error.
     pub fn may_have_comments(&self, document: DocumentId) -> bool {
         if let Some(cache) = self.transaction_cache() {
-            if cache.has_no_comments(document) {
+            if cache.is_commentless(document) {
                 return false;
             }
             let found = self.find_comment(document).unwrap_or(true);
-            cache.set_uncommented((!found).then_some(document));
+            cache.set_commentless((!found).then_some(document));
             return found;
         }
         let ReaderCache::Committed(cache, version) = self.cache else {

@@ -57,13 +57,17 @@ impl DocumentHistory<'_> {
             return Ok(None);
         }
         let body = change_body(self.reader.read, sequence)?;
-        let link = body.documents()?.into_iter().find(|touched| touched.id == self.document);
-        // A link leads to an earlier change that touched the document, so the walk ends.
-        let previous = link.map(|link| link.previous).filter(|previous| *previous < sequence);
-        let corrupt = || records::corrupt(&keyspaces::change_part(sequence, 0));
-        self.next = Some(previous.ok_or_else(corrupt)?);
+        self.next = Some(previous_change(&body, self.document, sequence)?);
         body.change().map(Some)
     }
+}
+
+/// The change that touched `document` before the change `sequence` did; 0 if there is none.
+fn previous_change(body: &ChangeBody, document: DocumentId, sequence: u64) -> Result<u64> {
+    let link = body.documents()?.into_iter().find(|touched| touched.id == document);
+    // A link leads to an earlier change that touched the document, so a walk ends.
+    let previous = link.map(|link| link.previous).filter(|previous| *previous < sequence);
+    previous.ok_or_else(|| records::corrupt(&keyspaces::change_part(sequence, 0)))
 }
 
 fn history_gone(what: &str, beginning: ChangePosition) -> Error {
@@ -109,14 +113,19 @@ impl<'a> SpaceReader<'a> {
         DocumentHistory { reader: self, document, next: None, dropped: 0 }
     }
 
-    /// [`Self::history`] from a change on that touched `document`, which comes first. The document
-    /// need not exist any more.
+    /// The changes that touched `document` before the change `sequence`, which touched it, too. The
+    /// document need not exist any more.
     ///
     /// # Errors
-    /// As [`Self::locate`].
-    pub fn history_until(self, document: DocumentId, sequence: u64) -> Result<DocumentHistory<'a>> {
+    /// As [`Self::locate`]; [`ErrorKind::Corrupted`] also if that change did not touch it.
+    pub fn history_before(
+        self,
+        document: DocumentId,
+        sequence: u64,
+    ) -> Result<DocumentHistory<'a>> {
+        let previous = previous_change(&change_body(self.read, sequence)?, document, sequence)?;
         let dropped = log_beginning(self.read)?.sequence();
-        Ok(DocumentHistory { reader: self, document, next: Some(sequence), dropped })
+        Ok(DocumentHistory { reader: self, document, next: Some(previous), dropped })
     }
 
     /// The rows after a position for a follower, up to the one with which their bodies reach

@@ -42,7 +42,7 @@ pub(crate) struct TransactionCache {
     last: Cell<(usize, usize)>,
     childless: Cell<Option<ChildlessRange>>,
     /// The document that was found to have no comments last.
-    uncommented: Cell<Option<DocumentId>>,
+    commentless: Cell<Option<DocumentId>>,
 }
 
 /// The blocks of a document from `from` up to, and without, `to` have no children; `None` is the
@@ -181,13 +181,13 @@ impl TransactionCache {
     }
 
     /// Whether `document` was found to have no comments, and none was added since.
-    pub(crate) fn has_no_comments(&self, document: DocumentId) -> bool {
-        self.uncommented.get() == Some(document)
+    pub(crate) fn is_commentless(&self, document: DocumentId) -> bool {
+        self.commentless.get() == Some(document)
     }
 
     /// Sets the document that has no comments; `None` as one is written.
-    pub(crate) fn set_uncommented(&self, document: Option<DocumentId>) {
-        self.uncommented.set(document);
+    pub(crate) fn set_commentless(&self, document: Option<DocumentId>) {
+        self.commentless.set(document);
     }
 
     /// Evicts all runs, which are about to be written.

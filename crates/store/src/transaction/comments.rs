@@ -75,7 +75,7 @@ impl SpaceTransaction<'_> {
         block: BlockId,
         comment: &Comment,
     ) -> Result<()> {
-        self.cache.set_uncommented(None);
+        self.cache.set_commentless(None);
         let key = keyspaces::comment(document, block, comment.id);
         self.rows.put(&key, &records::seal(&key, |out| comment::encode(out, comment)))
     }

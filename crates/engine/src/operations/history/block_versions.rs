@@ -71,10 +71,9 @@ impl<A: FullAccess> Connection<A> {
                     if changes.known.contains(&document) {
                         continue;
                     }
-                    // From the change that it touched: a purge may have removed the document since,
-                    // but not what a block was that had left it.
-                    let mut earlier = reader.history_until(document, change.sequence)?;
-                    earlier.next().transpose()?;
+                    // Not by its record: a purge may have removed the document since, but not what
+                    // a block was that had left it.
+                    let earlier = reader.history_before(document, change.sequence)?;
                     changes.add(document, earlier)?;
                 }
                 if !events.is_empty() && before.is_none_or(|before| change.sequence < before) {
