@@ -80,11 +80,26 @@ impl TransactionCache {
         if let Some(location) = self.locations.borrow().get(&block) {
             return Ok(Some(location.clone()));
         }
-        let location = stored_location(source, block)?;
+        let location = match self.location_in_runs(block) {
+            Some(location) => Some(location),
+            None => stored_location(source, block)?,
+        };
         if let Some(location) = &location {
             self.locations.borrow_mut().insert(block, location.clone());
         }
         Ok(location)
+    }
+
+    /// The location of `block` if it is in a cached run: the next edit of a batch is mostly near
+    /// the last one. There are few of them, so that this costs a fraction of a lookup.
+    fn location_in_runs(&self, block: BlockId) -> Option<LocationRecord> {
+        let runs = self.runs.borrow();
+        let has_block = |run: &&CachedRun| {
+            RunView::verified(&run.1).is_ok_and(|view| view.position(block).is_some())
+        };
+        let (key, _) = runs.iter().find(has_block)?;
+        let (document, parent, order) = keyspaces::parse_run(key)?;
+        Some(LocationRecord { document, parent, order: Arc::from(order) })
     }
 
     /// Whether the location of `block` is cached.
