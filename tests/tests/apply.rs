@@ -353,6 +353,10 @@ fn random_texts_are_applied() {
         let mut numbers = Numbers::new(numbers);
         let before = texts::text(&mut numbers);
         let after = texts::edited(&before, &mut numbers);
+        let [before, after] = match numbers.once_in(2) {
+            true => [before, after].map(|text| texts::surrounded(&text)),
+            false => [before, after],
+        };
         let (notes, document) = document(&before.join("\n\n"));
         let first = blocks(&notes, document);
         // Colors are what markdown does not say.
@@ -394,6 +398,30 @@ fn a_block_that_lost_its_id_is_noticed() {
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(compared)).is_err());
 }
 
+/// A line of a page is changed as by [`EditMarkdown`], which parses the whole page.
+fn change_a_line(notes: &Connection, page: DocumentId, numbers: &mut Numbers<'_>) {
+    let text = notes.content_markdown(page).unwrap();
+    let lines: Vec<_> = text.lines().filter(|line| text.matches(line).count() == 1).collect();
+    if lines.is_empty() {
+        return;
+    }
+    let line = lines[numbers.below(lines.len())];
+    let changed = ["- changed", "changed", "```", "\n<callout>", "1. ", "> "];
+    let changed = match numbers.below(8) {
+        0 => changed[numbers.below(changed.len())].to_owned(),
+        1 => format!("{}{line}", changed[numbers.below(changed.len())]),
+        _ => format!("{line} more"),
+    };
+    let edit = EditMarkdown::of(page).replace(line, &*changed).dry();
+    let apply = ApplyMarkdown::new(page, text.replacen(line, &changed, 1));
+    let [edited, applied] = [notes.edit_markdown(edit), notes.apply_markdown(apply.clone().dry())];
+    let seen = |done: leafbase::Result<AppliedMarkdown>| {
+        done.map(|done| (counts(&done), done.updated)).map_err(|error| error.message().to_owned())
+    };
+    assert_eq!(seen(applied.clone()), seen(edited), "{line:?} to {changed:?} in {text}");
+    assert_eq!(notes.apply_markdown(apply).is_ok(), applied.is_ok());
+}
+
 /// Documents of all kinds of blocks and their own markdown: nothing changes, and an added line is
 /// one block.
 #[test]
@@ -417,6 +445,11 @@ fn documents_are_as_they_read() {
             assert_eq!(notes.last_sequence().unwrap(), sequence);
             let longer = ApplyMarkdown::new(id, format!("# a line more\n\n{text}"));
             assert_eq!(counts(&notes.apply_markdown(longer).unwrap()), [1, 0, 0, 0], "{text}");
+            let parts: Vec<_> = text.split("\n\n").map(str::to_owned).collect();
+            let surrounded = texts::surrounded(&parts).join("\n\n");
+            if notes.apply_markdown(ApplyMarkdown::new(id, surrounded)).is_ok() {
+                (0..8).for_each(|_| change_a_line(&notes, id, &mut numbers));
+            }
         }
     });
     kept.unwrap_or_else(|error| panic!("{error}"));

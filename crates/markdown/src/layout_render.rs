@@ -32,16 +32,53 @@ const MAX_ATTEMPTS: usize = 16;
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
 pub fn render_as_written<B: Rendered>(blocks: &[B], file: Option<&FileLayout>) -> String {
+    written(blocks, file).0
+}
+
+/// As [`render_as_written`], with the offset at which the first line of each of `blocks` starts.
+///
+/// ```
+/// use leafbase_markdown::{ParseOptions, parse_with_layout, render_with_starts};
+///
+/// let parsed = parse_with_layout("one\n\n* two\n* three", &ParseOptions::default())?;
+/// let (text, starts) = render_with_starts(&parsed.blocks, parsed.file.as_ref());
+/// assert_eq!(text, "one\n\n* two\n* three");
+/// assert_eq!(starts, [0, 5, 11]);
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+pub fn render_with_starts<B: Rendered>(
+    blocks: &[B],
+    file: Option<&FileLayout>,
+) -> (String, Vec<usize>) {
+    let (text, starts) = written(blocks, file);
+    let (mut flat, mut waiting) = (starts.into_iter(), Vec::new());
+    let mut own = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        own.extend(flat.next());
+        waiting.push(block);
+        while let Some(block) = waiting.pop().filter(|block| !block.is_cut()) {
+            waiting.extend(block.children());
+            flat.by_ref().take(block.children().len()).for_each(drop);
+        }
+    }
+    debug_assert!(flat.next().is_none(), "each block of the text is one of `blocks`, or below one");
+    (text, own)
+}
+
+/// The text of blocks, and where each starts in it, in reading order.
+fn written<B: Rendered>(blocks: &[B], file: Option<&FileLayout>) -> (String, Vec<usize>) {
     let (canonical, spans) = render_with_spans(blocks);
-    if flatten(blocks).iter().all(|data| data.layout.is_none()) {
-        return canonical;
+    if flatten(blocks).iter().any(|data| data.layout.is_some()) {
+        let written = assemble(blocks, &canonical, &spans, &[]);
+        let is_read = |file: &FileLayout| file.digest == xxh3_64(canonical.as_bytes());
+        if written.0 == canonical || file.is_some_and(is_read) {
+            return written;
+        }
+        if let Some(fitting) = fitting(blocks, &canonical, &spans, written) {
+            return fitting;
+        }
     }
-    let written = assemble(blocks, &canonical, &spans, &[]);
-    if written == canonical || file.is_some_and(|file| file.digest == xxh3_64(canonical.as_bytes()))
-    {
-        return written;
-    }
-    fitting(blocks, &canonical, &spans, written).unwrap_or(canonical)
+    (canonical, spans.iter().map(|span| span.start).collect())
 }
 
 /// The rendering with as much layout as leaves the meaning unchanged.
@@ -49,8 +86,8 @@ fn fitting<B: Rendered>(
     blocks: &[B],
     canonical: &str,
     spans: &[RenderedSpan],
-    mut written: String,
-) -> Option<String> {
+    mut written: (String, Vec<usize>),
+) -> Option<(String, Vec<usize>)> {
     let options = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
     let expected = parse(canonical, &options).ok()?.blocks;
     let expected = flatten_drafts(&expected);
@@ -60,7 +97,7 @@ fn fitting<B: Rendered>(
     let data = flatten(blocks);
     let mut levels = vec![LayoutLevel::All; spans.len()];
     for _ in 0..MAX_ATTEMPTS {
-        let read = parse(&written, &options).ok()?.blocks;
+        let read = parse(&written.0, &options).ok()?.blocks;
         let read = flatten_drafts(&read);
         let same = expected.iter().zip(&read).take_while(|(one, other)| one == other).count();
         if same == expected.len() && read.len() == same {

@@ -28,14 +28,16 @@ impl LayoutLevel {
     }
 }
 
-/// The text of blocks with their layouts; `levels` that are missing are [`LayoutLevel::All`].
+/// The text of blocks with their layouts, and where each starts in it, in reading order; `levels`
+/// that are missing are [`LayoutLevel::All`].
 pub(crate) fn assemble<B: Rendered>(
     blocks: &[B],
     canonical: &str,
     spans: &[RenderedSpan],
     levels: &[LayoutLevel],
-) -> String {
+) -> (String, Vec<usize>) {
     let mut out = String::with_capacity(canonical.len() + canonical.len() / 8);
+    let mut starts = Vec::with_capacity(spans.len());
     let mut end = 0;
     let levels = levels.iter().copied().chain(std::iter::repeat(LayoutLevel::All));
     let flat = flatten(blocks);
@@ -52,6 +54,7 @@ pub(crate) fn assemble<B: Rendered>(
         };
         let written = layout.filter(|_| uses_before).and_then(|layout| layout.before.as_deref());
         out.push_str(written.unwrap_or(before));
+        starts.push(out.len());
         match layout {
             Some(layout) if uses_lines && describes_lines(layout) => {
                 out.push_str(&BlockLines::new(canonical, span).write(layout));
@@ -61,7 +64,7 @@ pub(crate) fn assemble<B: Rendered>(
         end = span.end;
     }
     out.push_str(slice::after(canonical, end));
-    out
+    (out, starts)
 }
 
 /// Whether a layout says anything of the block's own lines.

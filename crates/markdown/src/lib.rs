@@ -101,7 +101,7 @@ pub use highlights::check_highlights;
 pub use inline_edits::{ReplacedPlain, replace_plain};
 pub use inline_halves::{join_inline, split_inline};
 pub use layout_capture::parse_with_layout;
-pub use layout_render::render_as_written;
+pub use layout_render::{render_as_written, render_with_starts};
 pub use links::{InlineLink, LinkForm, LinkTarget, links, may_have_links, rewrite_links};
 pub use mentions::{
     Mention, MentionForm, MentionTarget, Rewritten, mentions, placeholder, placeholder_numbers,

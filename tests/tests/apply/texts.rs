@@ -56,6 +56,17 @@ pub(crate) fn text(numbers: &mut Numbers<'_>) -> Vec<String> {
     (0..numbers.below(14)).map(|_| part(numbers, 0)).collect()
 }
 
+/// The text between others, which are most of it.
+pub(crate) fn surrounded(text: &[String]) -> Vec<String> {
+    let lines = text.iter().map(|part| part.lines().count()).sum::<usize>() + 4;
+    let around = |place: &str| -> Vec<_> {
+        (0..lines)
+            .map(|number| format!("Line {number} {place} what is edited in this text."))
+            .collect()
+    };
+    [around("before"), text.to_vec(), around("after")].concat()
+}
+
 /// The text after some edits, or another one.
 pub(crate) fn edited(before: &[String], numbers: &mut Numbers<'_>) -> Vec<String> {
     if numbers.once_in(10) {

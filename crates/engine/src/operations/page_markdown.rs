@@ -20,10 +20,12 @@ use crate::operations::rewrite::tree_copy::TreeCopy;
 use crate::operations::undo::conflict;
 
 mod block_matches;
+mod changed_part;
 mod merge;
 mod outline;
 mod text_search;
 
+use changed_part::ChangedPart;
 use outline::{OutlineBlock, PageReading};
 
 impl<A: AccessScope> Connection<A> {
@@ -55,8 +57,9 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Cost
-    /// The page is read and its text and the new one are parsed. What is written are the blocks
-    /// that differ.
+    /// The page is read and written as markdown. If blocks change where they are, both texts are
+    /// parsed from the last paragraph before the change to the first one after it, otherwise as a
+    /// whole. What is written are the blocks that differ.
     ///
     /// # Errors
     /// - [`ErrorKind::NotFound`] at `pageId`; [`ErrorKind::RuleViolation`] there for a block that
@@ -71,15 +74,20 @@ impl<A: AccessScope> Connection<A> {
         let ApplyMarkdown { page_id, markdown: text, expected, dry_run, .. } = request;
         let is_same =
             |one: &str, other: &str| one.trim_end_matches('\n') == other.trim_end_matches('\n');
-        self.rewrite_page("apply_markdown", page_id, dry_run, |read| {
-            if expected.as_ref().is_some_and(|expected| !is_same(expected, read)) {
+        self.rewrite_page("apply_markdown", page_id, dry_run, |target, read| {
+            if expected.as_ref().is_some_and(|expected| !is_same(expected, &read.text)) {
                 let message = "the page has other content by now: read it again";
                 return Err(Error::new(ErrorKind::Conflict, message).at("expected"));
             }
-            if is_same(&text, read) {
-                return Ok(None);
+            if is_same(&text, &read.text) {
+                return Ok(Vec::new());
             }
-            self.parse_page(&text).map(Some).map_err(|error| error.at("markdown"))
+            self.check_length(&text).map_err(|error| error.at("markdown"))?;
+            if let Some(edits) = target.updates_in_part(read, &text)? {
+                return Ok(edits);
+            }
+            let drafts = self.parse_page(&text).map_err(|error| error.at("markdown"))?;
+            target.edits(read, drafts)
         })
     }
 
@@ -127,41 +135,41 @@ impl<A: AccessScope> Connection<A> {
         if edits.len() > most {
             return Err(Error::limit("edits in one request", most, edits.len()).at("edits"));
         }
-        self.rewrite_page("edit_markdown", page_id, dry_run, |read| {
-            let mut drafts = outline::parse(read, self.limits(), EmptyFirstItem::Drop)?;
+        self.rewrite_page("edit_markdown", page_id, dry_run, |target, read| {
+            let mut drafts = outline::parse(&read.text, self.limits(), EmptyFirstItem::Drop)?;
             for (index, edit) in edits.iter().enumerate() {
                 drafts = text_search::edited(drafts, edit, &|text| self.parse_page(text))
                     .map_err(|error| error.at(format_args!("edits[{index}]")))?;
             }
-            Ok(Some(drafts))
+            target.edits(read, drafts)
         })
     }
 
-    fn parse_page(&self, text: &str) -> Result<Vec<BlockDraft>> {
+    fn check_length(&self, text: &str) -> Result<()> {
         let most = self.limits().markdown;
         if text.len() > most {
             return Err(Error::limit("bytes of markdown in one request", most, text.len()));
         }
+        Ok(())
+    }
+
+    fn parse_page(&self, text: &str) -> Result<Vec<BlockDraft>> {
+        self.check_length(text)?;
         outline::parse(text, self.limits(), EmptyFirstItem::Refuse)
     }
 
-    /// Replaces the content of a page by the blocks that `rewrite` returns for its text; `None`
-    /// leaves it unchanged.
+    /// Applies the edits that `rewrite` returns for a page and its text.
     fn rewrite_page(
         &self,
         operation: &'static str,
         page: BlockId,
         dry_run: bool,
-        rewrite: impl Fn(&str) -> Result<Option<Vec<BlockDraft>>>,
+        rewrite: impl Fn(&PageTarget<'_>, &PageReading) -> Result<Vec<Edit>>,
     ) -> Result<AppliedMarkdown> {
         let (reply, _) = self.operation(operation).write(|transaction| {
             let edits = transaction.plan(|tree, context| {
                 let target = PageTarget::find(tree, context, page)?;
-                let read = PageReading::new(tree, page, self.limits())?;
-                match rewrite(&read.text)? {
-                    Some(drafts) => target.edits(&read.into_blocks(self.limits())?, drafts),
-                    None => Ok(Vec::new()),
-                }
+                rewrite(&target, &PageReading::new(tree, page, self.limits())?)
             })?;
             let reply = AppliedMarkdown::new(&edits, dry_run);
             if !dry_run {
@@ -186,8 +194,7 @@ pub(crate) fn page_edits(
     drafts: Vec<BlockDraft>,
 ) -> Result<Vec<Edit>> {
     let target = PageTarget::find(tree, context, page)?;
-    let read = PageReading::new(tree, page, context.limits)?;
-    target.edits(&read.into_blocks(context.limits)?, drafts)
+    target.edits(&PageReading::new(tree, page, context.limits)?, drafts)
 }
 
 /// The page that is rewritten.
@@ -221,25 +228,39 @@ impl<'a> PageTarget<'a> {
         })
     }
 
-    /// The edits by which the content of the page, which reads as `old`, becomes `drafts`.
-    fn edits(self, old: &[OutlineBlock], drafts: Vec<BlockDraft>) -> Result<Vec<Edit>> {
+    /// The edits by which the content of the page becomes `text`, if they are found where the texts
+    /// differ: all else need not be parsed.
+    fn updates_in_part(&self, read: &PageReading, text: &str) -> Result<Option<Vec<Edit>>> {
+        // The tasks of the inbox are in an order of their own.
+        if self.allowed == AllowedChildren::Tasks {
+            return Ok(None);
+        }
+        let Some(part) = ChangedPart::find(read, text) else { return Ok(None) };
+        let Some((old, new)) = part.blocks(read, self.context.limits)? else { return Ok(None) };
+        let origins = block_matches::matched(&old, &new);
+        if !is_in_place(&old, &new, &origins) {
+            return Ok(None);
+        }
+        outline::check_collections(&old, &new, &origins)?;
+        self.updates(&old, &new).map(Some)
+    }
+
+    /// The edits by which the content of the page becomes `drafts`.
+    fn edits(&self, read: &PageReading, drafts: Vec<BlockDraft>) -> Result<Vec<Edit>> {
+        let old = read.blocks(self.context.limits)?;
         let mut new = outline::listed(drafts);
         if self.allowed == AllowedChildren::Tasks {
             new = outline::closed_last(new);
         }
         let levels = new.iter().map(|block| block.depth + 1).max().unwrap_or(0);
         self.check_levels(levels.max(1))?;
-        let origins = block_matches::matched(old, &new);
-        outline::check_collections(old, &new, &origins)?;
-        let stays = |(index, origin): (usize, &Option<usize>)| *origin == Some(index);
-        let is_in_place = old.len() == new.len()
-            && origins.iter().enumerate().all(stays)
-            && old.iter().zip(&new).all(|(old, new)| old.parent == new.parent);
-        if is_in_place {
-            return self.updates(old, &new);
+        let origins = block_matches::matched(&old, &new);
+        outline::check_collections(&old, &new, &origins)?;
+        if is_in_place(&old, &new, &origins) {
+            return self.updates(&old, &new);
         }
         let present = TreeCopy::new(self.document, self.page, self.tree.subtree(self.page, None)?);
-        let target = self.target(&present, old, &new, &origins)?;
+        let target = self.target(&present, &old, &new, &origins)?;
         rewritten(self.tree, self.context, present, &target)?.map_err(conflict)
     }
 
@@ -349,4 +370,12 @@ impl<'a> PageTarget<'a> {
         let parts = std::slice::from_ref(data);
         named::check_named(self.tree, present.map(|it| &it.data), parts, field).map_err(at)
     }
+}
+
+/// Whether no block comes, goes or moves; `origins` are the indexes of the old blocks that the new
+/// ones are.
+fn is_in_place(old: &[OutlineBlock], new: &[OutlineBlock], origins: &[Option<usize>]) -> bool {
+    old.len() == new.len()
+        && origins.iter().enumerate().all(|(index, origin)| *origin == Some(index))
+        && old.iter().zip(new).all(|(old, new)| old.parent == new.parent)
 }

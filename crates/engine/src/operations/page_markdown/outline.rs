@@ -76,8 +76,10 @@ impl OutlineBlock {
 pub(super) struct PageReading {
     /// The content, as [`crate::Connection::content_markdown`] returns it.
     pub(super) text: String,
+    /// Where the first line of each block of `content` starts in `text`.
+    pub(super) starts: Vec<usize>,
     /// The blocks of the text: tables in place of collections.
-    content: Vec<Block>,
+    pub(super) content: Vec<Block>,
     collections: HashSet<BlockId>,
 }
 
@@ -109,35 +111,54 @@ impl PageReading {
         }
         let mut content = vec![shown];
         tables::tabulate(tree, &mut content, None, most)?;
-        let content = match content.pop().map(|page| page.content) {
-            Some(Content::Blocks(content)) => content,
-            _ => Vec::new(),
+        let Some(Block { data, content, .. }) = content.pop() else {
+            invariant!("a page stays when tables are put into it")
         };
-        Ok(Self { text: markdown::render_as_written(&content, None), content, collections })
+        let content = if let Content::Blocks(content) = content { content } else { Vec::new() };
+        let file = data.layout.as_ref().and_then(|layout| layout.file.as_deref());
+        let (text, starts) = markdown::render_with_starts(&content, file);
+        Ok(Self { text, starts, content, collections })
     }
 
     /// The blocks as the text reads: without what markdown does not say, with their IDs.
-    pub(super) fn into_blocks(self, limits: &Limits) -> Result<Vec<OutlineBlock>> {
+    pub(super) fn blocks(&self, limits: &Limits) -> Result<Vec<OutlineBlock>> {
+        let Some(blocks) = self.blocks_of(&self.content, &self.text, limits)? else {
+            invariant!("each block of a page is one block of its markdown")
+        };
+        Ok(blocks)
+    }
+
+    /// `content`, blocks at the top of the page, as their part of the text reads; `None` if that
+    /// has other blocks when it is read alone.
+    pub(super) fn blocks_of(
+        &self,
+        content: &[Block],
+        text: &str,
+        limits: &Limits,
+    ) -> Result<Option<Vec<OutlineBlock>>> {
         // The layout of a page that was read from a file may have an empty first item.
-        let mut blocks = listed(parse(&self.text, limits, EmptyFirstItem::Drop)?);
+        let mut blocks = listed(parse(text, limits, EmptyFirstItem::Drop)?);
         let mut read = blocks.iter_mut();
-        let mut waiting: Vec<_> = self.content.into_iter().rev().map(|block| (0, block)).collect();
+        let mut waiting: Vec<_> = content.iter().rev().map(|block| (0, block)).collect();
         let mut last_name = None;
         while let Some((depth, block)) = waiting.pop() {
             let Some(read) = read.next().filter(|read| read.depth == depth) else {
-                invariant!("each block of a page is one block of its markdown")
+                return Ok(None);
             };
             read.id = Some(block.id);
-            if self.collections.contains(&block.id) {
+            if self.is_collection(block) {
                 let is_name = last_name.replace(block.id) != Some(block.id);
                 read.part = if is_name { CollectionPart::Name } else { CollectionPart::Table };
             }
-            if let Content::Blocks(children) = block.content {
-                waiting.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
-            }
+            waiting.extend(block.children().iter().rev().map(|child| (depth + 1, child)));
         }
-        invariant!(read.next().is_none(), "each block of the markdown is one of the page");
-        Ok(blocks)
+        let is_all = read.next().is_none();
+        Ok(is_all.then_some(blocks))
+    }
+
+    /// Whether `block` is a collection, or its table.
+    pub(super) fn is_collection(&self, block: &Block) -> bool {
+        self.collections.contains(&block.id)
     }
 }
 
