@@ -192,6 +192,22 @@ fn every_kind_of_link_leads_to_its_block() {
     );
 }
 
+/// A table of contents needs no second write: each document is one change with its first revisions.
+#[test]
+fn links_of_a_document_to_itself_are_written_at_once() {
+    let note = "[down](#end), [[#End]], [here](Note.md#^3)\n\n# End\n\nlast\n";
+    for (other, has_link_between_files) in [("alone\n", false), ("[[Note#End]]\n", true)] {
+        let (notes, report) = imported([("Note.md", note), ("Other.md", other)]);
+        assert_eq!((kinds(&report), report.links), (vec![], 3 + u64::from(has_link_between_files)));
+        let [contents, end, last] = <[Block; 3]>::try_from(blocks(&notes, "Note")).expect("three");
+        let [down, wiki, here] = [end.id, end.id, last.id].map(|id| format!("(block://{id})"));
+        let expected = format!("[down]{down}, [End]{wiki}, [here]{here}");
+        assert_eq!((contents.data.inline, contents.rev), (expected, 1));
+        let other = &blocks(&notes, "Other")[0];
+        assert_eq!(other.rev, 1 + u64::from(has_link_between_files));
+    }
+}
+
 #[test]
 fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
     let (files, report) = round([

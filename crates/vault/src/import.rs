@@ -8,6 +8,7 @@ pub(crate) mod inline_links;
 pub(crate) mod inline_rewrites;
 pub(crate) mod link_resolver;
 pub(crate) mod link_targets;
+mod own_anchors;
 mod plan;
 
 pub(crate) use self::block_references::BlockReference;
@@ -295,8 +296,10 @@ impl<'a> Importer<'a> {
         for (kind, line, message) in text.warnings.clone() {
             warnings.warn_at(kind, line, message);
         }
-        let ReadDocument { edits, blocks, pending, references, named, resolved_links } =
-            self.read_document(source, index, file, &text, &mut warnings)?;
+        let document = self.read_document(source, index, file, &text, &mut warnings)?;
+        let ReadDocument { mut edits, blocks, mut pending, references, named, resolved_links } =
+            document;
+        own_anchors::link(&mut edits, index, &mut pending);
         if let Some(day) = file.taken_day {
             let message = markdown_file::day_has_note(day);
             warnings.warn_at(VaultWarningKind::DailyNote, None, message);
@@ -570,7 +573,7 @@ impl<'a> Importer<'a> {
         let mut skipped = self.skipped_candidates();
         let second_pass =
             SecondPass { connection: self.connection, plan: self.plan, imported: &self.imported };
-        let mut result = second_pass.run(&self.placeholders, &self.pending, progress)?;
+        let mut result = second_pass.run(&self.pending, progress)?;
         self.report.canceled |= result.canceled;
         self.report.warnings.append(&mut result.warnings);
         let mut linked = self.references.link(self.connection, self.plan)?;

@@ -4,7 +4,7 @@
 //! against the state in which it runs: deleted folders, days that have a note by now, deleted
 //! attachments, deleted blocks.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use leafbase::bulk::{self, DocumentFactory, SpaceView, StagedFile, Subtrees, invariant};
 use leafbase::{
@@ -12,7 +12,7 @@ use leafbase::{
     Result,
 };
 
-use super::link_resolver::{AnchorPlaceholders, PendingLink};
+use super::link_resolver::PendingLink;
 use super::link_targets::FileIndex;
 use super::plan::ImportPlan;
 use crate::link_paths::{
@@ -213,11 +213,10 @@ impl SecondPass<'_> {
     /// Resolves the pending links and rewrites their blocks.
     pub(super) fn run(
         &self,
-        placeholders: &AnchorPlaceholders,
         pending: &[PendingBlockLink],
         progress: &mut ProgressCounter<'_>,
     ) -> Result<SecondPassResult> {
-        let anchors = self.resolve_anchors(placeholders, progress)?;
+        let anchors = self.resolve_anchors(pending, progress)?;
         let mut warnings = Vec::new();
         let mut changes: Vec<(BlockId, HashMap<BlockId, String>)> = Vec::new();
         for (block, from, link) in pending {
@@ -258,13 +257,15 @@ impl SecondPass<'_> {
     /// few files were read.
     fn resolve_anchors(
         &self,
-        placeholders: &AnchorPlaceholders,
+        pending: &[PendingBlockLink],
         progress: &mut ProgressCounter<'_>,
     ) -> Result<ResolvedAnchors> {
-        // Sorted by file, so that progress and cancellation do not depend on hash order.
-        let mut files: Vec<_> = placeholders.by_file().into_iter().collect();
-        files.retain(|(file, _)| self.is_imported(*file));
-        files.sort_unstable_by_key(|(file, _)| *file);
+        let mut files: BTreeMap<FileIndex, BTreeMap<BlockId, &str>> = BTreeMap::new();
+        for (_, _, link) in pending.iter().filter(|(.., link)| self.is_imported(link.target)) {
+            if let Some(anchor) = &link.anchor {
+                files.entry(link.target).or_default().insert(link.id, anchor);
+            }
+        }
         let was_canceled = progress.is_canceled();
         progress.add(files.len());
         let mut resolved = ResolvedAnchors::default();
@@ -277,7 +278,7 @@ impl SecondPass<'_> {
                 if let Some(document) = self.plan.files.get(file).map(|file| file.id) {
                     let known = Anchors::of_document(&view.subtree(document.root())?);
                     resolved.blocks.extend(
-                        anchors.iter().filter_map(|(anchor, id)| Some((*id, known.find(anchor)?))),
+                        anchors.iter().filter_map(|(id, anchor)| Some((*id, known.find(anchor)?))),
                     );
                 }
                 progress.count();

@@ -34,15 +34,6 @@ impl AnchorPlaceholders {
         let id = self.0.entry((file, anchor.to_owned()));
         *id.or_insert_with(|| BlockId::from_bytes(new_id()))
     }
-
-    /// The anchors of each file with their placeholders.
-    pub(super) fn by_file(&self) -> HashMap<FileIndex, Vec<(&str, BlockId)>> {
-        let mut files: HashMap<FileIndex, Vec<(&str, BlockId)>> = HashMap::new();
-        for ((file, anchor), id) in &self.0 {
-            files.entry(*file).or_default().push((anchor, *id));
-        }
-        files
-    }
 }
 
 /// A link that the second pass has to revisit: its anchor is not resolved yet, or its target may
