@@ -19,6 +19,14 @@ pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
+    // Ideographs have no case and no other form: Chinese and Japanese texts are mostly of them.
+    if text.chars().all(|letter| matches!(letter, '\u{4e00}'..='\u{9fff}')) {
+        return text.to_owned();
+    }
+    fold_unicode(text)
+}
+
+fn fold_unicode(text: &str) -> String {
     // Decomposition comes first: a compatibility variant of a capital (Ⅷ, K) has no lowercase
     // before it. Lowercasing may add combining marks (İ), so the filter runs again.
     let decomposed = text.nfkd().filter(|letter| !is_ignored(*letter));
@@ -67,7 +75,7 @@ fn spell_out(letter: char) -> impl Iterator<Item = char> {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::{fold, fold_unicode};
 
     #[test]
     fn folded_forms() {
@@ -105,6 +113,7 @@ mod tests {
     fn folding_any_character_twice_is_folding_it_once() {
         for letter in '\0'..=char::MAX {
             let once = fold(&letter.to_string());
+            assert_eq!(once, fold_unicode(&letter.to_string()), "{letter:?}");
             assert_eq!(fold(&once), once, "{letter:?}");
         }
     }

@@ -94,8 +94,12 @@ impl DocumentFactory {
         location: Location,
         day: Option<Day>,
     ) -> Result<NewDocument> {
-        let ids =
-            PlannedRoot { root: id, is_used: AtomicBool::new(false), others: self.space.ids() };
+        let ids = PlannedRoot {
+            root: id,
+            is_used: AtomicBool::new(false),
+            others: self.space.ids(),
+            now: self.space.now(),
+        };
         let context = Context { limits: &self.limits, stamp: &self.stamp, ids: &ids };
         let edits = ops::create_document(&context, page, location, day)?.edits;
         let mut blocks = Vec::new();
@@ -146,16 +150,20 @@ impl StagedFile {
 }
 
 /// An ID source that returns the planned ID of the root first, and freshly allocated IDs after it.
+///
+/// They have the present time, not that of the stamp: IDs of one millisecond are in no order, and a
+/// batch whose rows lie apart from those of the batches before is written in one place.
 struct PlannedRoot<'a> {
     root: DocumentId,
     is_used: AtomicBool,
     others: &'a dyn IdSource,
+    now: Timestamp,
 }
 
 impl IdSource for PlannedRoot<'_> {
-    fn new_id(&self, now: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         if self.is_used.swap(true, Ordering::Relaxed) {
-            self.others.new_id(now)
+            self.others.new_id(self.now)
         } else {
             self.root.root().to_bytes()
         }

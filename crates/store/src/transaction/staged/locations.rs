@@ -1,22 +1,19 @@
 //! Staged locations of blocks.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use leafbase_model::{BlockId, IdMap, Result, invariant};
 
 use crate::keyspaces;
-use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
+use crate::kv::{Read, Transaction, WriteBatch};
 use crate::order_key;
 use crate::reader::transaction_cache::TransactionCache;
+use crate::reader::trees::rows_of;
 use crate::records;
 use crate::records::location::{self, LocationRecord};
 
-/// From this number of blocks on, one scan is tried before each is looked up.
+/// From this number of blocks on they are scanned for, not looked up one by one.
 const MIN_SCANNED_BLOCKS: usize = 8;
-/// Rows of other blocks that the scan may pass for each block: a step costs about an eighth
-/// of a lookup.
-const MAX_PASSED_PER_BLOCK: usize = 8;
 /// Bytes that the key and the record of a location mostly take.
 const ROW_BYTES: usize = 72;
 
@@ -53,58 +50,29 @@ impl StagedLocations {
         cache: &TransactionCache,
         blocks: &[BlockId],
     ) -> Result<bool> {
-        debug_assert!(blocks.is_sorted(), "the first and the last block span the scan");
+        debug_assert!(blocks.is_sorted(), "blocks are read in the order of their keys");
         let is_staged = |block: &BlockId| matches!(self.staged(*block), Some(Some(_)));
         if blocks.first().is_some_and(|first| *first <= self.greatest)
             && blocks.iter().any(is_staged)
         {
             return Ok(true);
         }
-        if let (Some(first), Some(last)) = (blocks.first(), blocks.last())
-            && blocks.len() >= MIN_SCANNED_BLOCKS
-            && let Some(answer) = self.scan_for(source, *first, *last, blocks)?
-        {
-            return Ok(answer);
-        }
-        for block in blocks {
-            if self.get(source, cache, *block)?.is_some() {
-                return Ok(true);
+        if blocks.len() < MIN_SCANNED_BLOCKS {
+            for block in blocks {
+                if self.get(source, cache, *block)?.is_some() {
+                    return Ok(true);
+                }
             }
+            return Ok(false);
         }
-        Ok(false)
-    }
-
-    /// Scans the range that `blocks` span: new IDs mostly sort after all stored ones, so the range
-    /// is empty. `None` if too many other blocks are in it.
-    fn scan_for(
-        &self,
-        source: &dyn Read,
-        first: BlockId,
-        last: BlockId,
-        blocks: &[BlockId],
-    ) -> Result<Option<bool>> {
-        let start = keyspaces::block_location(first);
-        let end = keyspaces::prefix_end(keyspaces::block_location(last));
-        debug_assert!(first <= last, "the blocks span a range");
-        let (mut passed, mut found) = (0, false);
-        let (mut blocks, max_passed) =
-            (blocks.iter().peekable(), MAX_PASSED_PER_BLOCK * blocks.len());
-        source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
-            let block =
-                keyspaces::parse_block_location(key).ok_or_else(|| records::corrupt(key))?;
-            passed += 1;
-            while blocks.next_if(|next| **next < block).is_some() {}
-            // A block with a staged location was checked by the caller; if it is staged as removed,
-            // its row is stale.
-            found = blocks.peek().is_some_and(|next| **next == block)
-                && !self.index.contains_key(&block);
-            Ok(if found || passed > max_passed {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+        // New IDs mostly sort after all stored ones, so that the scan finds nothing.
+        let mut exists = false;
+        rows_of(source, &[keyspaces::BLOCK_LOCATIONS.tag], blocks, &mut |block, _, _| {
+            // If it is staged it was looked at above: as removed, and its row is stale.
+            exists |= !self.index.contains_key(&block);
+            Ok(())
         })?;
-        Ok((found || passed <= max_passed).then_some(found))
+        Ok(exists)
     }
 
     fn staged(&self, block: BlockId) -> Option<&Option<LocationRecord>> {
