@@ -1,7 +1,7 @@
-//! Folders in and out: the import of a corpus beside SQLite that parses the same texts, with a
-//! full-text index and without one, its
-//! export, and its mirror beside a walk of the folder; and pages that were edited as markdown: one
-//! changed line, beside parsing the text.
+//! Folders in and out: the import of a corpus beside SQLite that parses the same texts, with the
+//! indexes of words and trigrams that searches and patterns need, and with fewer; its export, and
+//! its mirror beside a walk of the folder; and pages that were edited as markdown: one changed
+//! line, beside parsing the text.
 //!
 //! `cargo bench -p benches --bench vault` prints tables of medians. VAULT_ROUNDS changes the
 //! rounds, VAULT_BLOCKS the blocks of the page, VAULT_CORPUS the folder of the corpus.
@@ -30,6 +30,8 @@ use leafbase_markdown::{ParseOptions, parse};
 use leafbase_vault::{
     ExportOptions, ImportOptions, MirrorOptions, export_folder, import_folder, mirror,
 };
+
+use sqlite::FullText;
 
 /// Edits of a round.
 const EDITS: usize = 25;
@@ -60,7 +62,9 @@ fn folders(rounds: usize) {
         println!("there is no corpus in {}", corpus.display());
         return;
     }
-    let columns = ["SQLite, FTS5", "SQLite, no index", "Leafbase"];
+    // As many indexes as Leafbase has, then fewer.
+    let indexes = [&[FullText::Words, FullText::Trigrams][..], &[FullText::Words], &[]];
+    let columns = ["SQLite, words and trigrams", "SQLite, words", "SQLite", "Leafbase"];
     let mut import = Board::new("import of the corpus", &columns, 1);
     let mut export = Board::new("export of the corpus", &["copy of the files", "Leafbase"], 1);
     let mut quiet = Board::new("unchanged folder", &["walk with stat", "mirror"], 1);
@@ -68,17 +72,17 @@ fn folders(rounds: usize) {
     for _ in 0..rounds {
         let directory = tempfile::tempdir().expect("a directory");
         let at = |name: &str| directory.path().join(name);
-        for (column, has_words) in [true, false].into_iter().enumerate() {
+        for (column, indexes) in indexes.into_iter().enumerate() {
             let home = at(columns[column]);
             std::fs::create_dir(&home).expect("made");
-            let imported = || sqlite::import(&home, &files, 0, has_words);
+            let imported = || sqlite::import(&home, &files, 0, indexes);
             import.record(&name, column, micros(timed(imported).0));
         }
         let space = Space::create(at("notes.leafbase")).expect("a space");
         let notes = space.connect();
         let imported =
             || import_folder(&notes, &corpus, &ImportOptions::new(), &mut go_on).expect("imported");
-        import.record(&name, 2, micros(timed(imported).0));
+        import.record(&name, indexes.len(), micros(timed(imported).0));
 
         let (out, again) = (at("out"), at("again"));
         let exported =
@@ -149,7 +153,7 @@ fn edits(rounds: usize) {
     let lines: Vec<_> = (0..blocks).map(|_| make.block_of(0, 80).markdown).collect();
     notes.insert_markdown(&lines.join("\n\n"), page).expect("inserted");
     let columns = ["parse the text", "read the page", "apply the text", "apply the same text"];
-    let mut board = Board::new("one changed line of a page", &columns, 0);
+    let mut board = Board::new("one changed line of a page", &columns, 1);
     let operation = format!("{blocks} blocks");
     for _ in 0..rounds {
         let mut took: [Vec<f64>; 4] = Default::default();

@@ -49,22 +49,48 @@ pub fn exclusive(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     open(directory, mode, Sharing::Exclusive)
 }
 
-/// Imports files in one durable transaction; with a full-text index of words, if asked for.
+/// A full-text index of one row per document, without a copy of its text.
+#[derive(Clone, Copy)]
 #[allow(dead_code, reason = "the bench `vault` imports, not `peers`")]
-pub fn import(directory: &Path, files: &[File], now: i64, has_words: bool) {
-    let words = "CREATE VIRTUAL TABLE words USING
-        fts5(title, body, content='', contentless_delete=1, tokenize='unicode61');";
-    let schema = if has_words { format!("{SCHEMA}{words}") } else { SCHEMA.to_owned() };
+pub enum FullText {
+    Words,
+    Trigrams,
+}
+
+impl FullText {
+    fn sql(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Words => (
+                "CREATE VIRTUAL TABLE words USING fts5(title, body, content='',
+                    contentless_delete=1, tokenize='unicode61');",
+                "INSERT INTO words (title, body) VALUES (?1, ?2)",
+            ),
+            Self::Trigrams => (
+                "CREATE VIRTUAL TABLE trigrams USING fts5(title, body, content='',
+                    contentless_delete=1, detail=none, tokenize='trigram');",
+                "INSERT INTO trigrams (title, body) VALUES (?1, ?2)",
+            ),
+        }
+    }
+}
+
+/// Imports files in one durable transaction, with these indexes.
+#[allow(dead_code, reason = "the bench `vault` imports, not `peers`")]
+pub fn import(directory: &Path, files: &[File], now: i64, indexes: &[FullText]) {
+    let tables = indexes.iter().map(|index| index.sql().0);
+    let schema: String = std::iter::once(SCHEMA).chain(tables).collect();
     let db = Database::open(directory, Sharing::Exclusive, Sync::Full, &schema);
     db.begin();
     for file in files {
         let document = imported(file, now);
         create(&db, &document, now);
-        if has_words {
+        if !indexes.is_empty() {
             let blocks = Block::all(&document.blocks).into_iter();
             let body: Vec<&str> = blocks.map(|(block, _)| block.markdown.as_str()).collect();
-            let sql = "INSERT INTO words (title, body) VALUES (?1, ?2)";
-            db.run(sql, (&document.title, body.join("\n")));
+            let body = body.join("\n");
+            for index in indexes {
+                db.run(index.sql().1, (&document.title, &body));
+            }
         }
     }
     db.commit();
