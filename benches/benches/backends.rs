@@ -4,8 +4,9 @@
 //! `cargo bench -p benches --bench backends` prints the table and writes `backends.json` into the
 //! target directory. BACKENDS_ROUNDS and BACKENDS_DOCUMENTS change its size, BACKENDS_ONLY keeps
 //! the rows whose name has that text. It starts a `PostgreSQL` server of its own, which syncs its
-//! log, and needs one installed: without, it says so and measures nothing. Run as a test (`cargo
-//! test -p benches --bench backends`) it is small.
+//! log, and needs one installed: without, it says so and measures nothing. BACKENDS_AWAY has each
+//! round trip to it take that many microseconds more, as over a network; the table is printed only.
+//! Run as a test (`cargo test -p benches --bench backends`) it is small.
 
 #![allow(dead_code, reason = "the peers are those of the bench `peers`, which uses more of them")]
 
@@ -13,6 +14,8 @@
 mod app;
 #[path = "peers/check.rs"]
 mod check;
+#[path = "backends/distance.rs"]
+mod distance;
 #[path = "peers/floor.rs"]
 mod floor;
 #[path = "peers/leaf.rs"]
@@ -32,11 +35,13 @@ use benches::measure::{setting, shown, sync_probe, timed};
 use benches::ratio::typical;
 use benches::saved::{self, Unit};
 use benches::workload::{Generator, Id};
+use leafbase_postgres::{PostgresDatabase, PostgresOptions};
 use server::Server;
 use space::{Space, Work};
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tables::Sending;
 
 const NAMES: [&str; 7] = [
@@ -93,10 +98,17 @@ fn main() {
         if is_measured { (7, 300, 10_000, CALLS) } else { (1, 60, 1_000, 5) };
     let rounds = setting("BACKENDS_ROUNDS", rounds);
     let databases = [server.new_database(), server.new_database()];
+    let away = setting("BACKENDS_AWAY", 0);
+    let near = if away == 0 { server.directory.clone() } else { root.path().to_owned() };
+    if away > 0 {
+        let socket = |directory: &Path| directory.join(".s.PGSQL.5432");
+        let round_trip = Duration::from_micros(away as u64);
+        distance::listen(&socket(&near), socket(&server.directory), round_trip);
+    }
     let mut make = Generator::new(7);
     let space = Space::new(&mut make, setting("BACKENDS_DOCUMENTS", documents), large);
     let mut bench = Bench {
-        contenders: contenders(root.path(), &server, &databases),
+        contenders: contenders(root.path(), &near, &databases),
         space,
         make,
         report: Comparison::of(NAMES, (POSTGRES, TABLES), bar),
@@ -123,22 +135,24 @@ fn main() {
     );
     let results = bench.report.results();
     println!("{}", results.table());
-    if is_measured {
+    if is_measured && away == 0 {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
         let path = target.join("backends.json");
         saved::save(&path, rounds, &bench.only, results).expect("backends.json");
     }
 }
 
-/// The tables are in `databases` of their own.
-fn contenders(root: &Path, server: &Server, databases: &[String; 2]) -> Vec<Contender> {
+/// The socket of the server is in `near`; the tables are in `databases` of their own.
+fn contenders(root: &Path, near: &Path, databases: &[String; 2]) -> Vec<Contender> {
     let alone = |peer| Contender { peer, trips: None };
     let [shared, sqlite] = ["shared", "sqlite"].map(|name| root.join(name));
     std::fs::create_dir(&sqlite).expect("a directory");
-    let database = Arc::new(server.database());
+    let parameters = server::parameters(near);
+    let database = PostgresDatabase::connect(&parameters, PostgresOptions::new());
+    let database = Arc::new(database.expect("the server"));
     let store = Arc::new(database.create_store("bench").expect("a store"));
-    let by_hand = |database, sending| {
-        let (peer, trips) = tables::create(&server.parameters_of(database), sending);
+    let by_hand = |database: &str, sending| {
+        let (peer, trips) = tables::create(&format!("{parameters} dbname={database}"), sending);
         Contender { peer, trips: Some(Box::new(move || trips.get())) }
     };
     vec![

@@ -1,5 +1,6 @@
-//! Any text is applied to a page of any blocks: the page reads as the text does, what is read from
-//! a page changes nothing, and no law of the store is broken.
+//! Any text is applied to a page of any blocks: the page reads as the text does, also where the
+//! text is a small part of it, what is read from a page changes nothing, and no law of the store is
+//! broken.
 #![no_main]
 
 mod drafts;
@@ -38,9 +39,28 @@ fn page(space: &Space, content: Page<'_>) -> (Connection, DocumentId) {
     (notes, document)
 }
 
+/// Where a text is a small part of a page, it is read as in one that is made of the whole.
+fn surrounded(before: &str, after: &str) {
+    let around = "A line of a letter.\n\n".repeat(4 + before.len().max(after.len()) / 16);
+    let [before, after] = [before, after].map(|text| format!("{around}{text}\n\n{around}"));
+    let pages = [before.as_str(), ""].map(|text| {
+        let space = Space::in_memory().expect("a space");
+        let (notes, document) = page(&space, Page::Text(""));
+        // What is refused leaves an empty page.
+        let _refused = notes.apply_markdown(ApplyMarkdown::new(document, text));
+        (notes, document)
+    });
+    let [one, other] = pages.map(|(notes, document)| {
+        let applied = notes.apply_markdown(ApplyMarkdown::new(document, &*after));
+        let applied = applied.map_err(|error| (error.kind(), error.message().to_owned()));
+        applied.map(|_| notes.content_markdown(document).expect("read"))
+    });
+    assert_eq!(one, other, "{before:?} becomes {after:?}");
+}
+
 fuzz_target!(|input: Input<'_>| {
     let Input { page: content, after, edit: (text, markdown) } = input;
-    let is_text = matches!(content, Page::Text(_));
+    let before = if let Page::Text(text) = content { Some(text) } else { None };
     let space = Space::in_memory().expect("a space");
     let (notes, document) = page(&space, content);
     let read = || notes.content_markdown(document).expect("read");
@@ -54,7 +74,7 @@ fuzz_target!(|input: Input<'_>| {
     match notes.apply_markdown(ApplyMarkdown::new(document, after)) {
         Ok(_) => {
             same();
-            if is_text {
+            if before.is_some() {
                 // An insertion is of what a text says, not of how it is written.
                 let other = Space::in_memory().expect("a space");
                 let (other, fresh) = page(&other, Page::Text(""));
@@ -63,6 +83,9 @@ fuzz_target!(|input: Input<'_>| {
             }
         }
         Err(error) => assert_ne!(error.kind(), ErrorKind::Internal, "{error}"),
+    }
+    if let Some(before) = before {
+        surrounded(before, after);
     }
     match notes.edit_markdown(EditMarkdown::of(document).replace(text, markdown)) {
         Ok(_) => same(),

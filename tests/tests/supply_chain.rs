@@ -65,6 +65,39 @@ fn every_crate_is_from_the_one_registry() {
     assert!(read("deny.toml").contains("unknown-registry = \"deny\""));
 }
 
+/// The dependencies of a package that a lock file does not have; none if it has no such package.
+fn missing_in_lock(lock: &str, manifest: &str) -> Vec<String> {
+    let name = manifest.lines().find(|line| line.starts_with("name = ")).expect("a package's name");
+    let entry = lock.split("[[package]]").find(|entry| entry.lines().any(|line| line == name));
+    let Some(entry) = entry else { return Vec::new() };
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    let required = lines.filter(|line| !line.contains("optional = true"));
+    let names = required.filter_map(|line| line.split_once([' ', '.'])).map(|(name, _)| name);
+    let names = names.filter(|name| name.starts_with(|it: char| it.is_alphanumeric()));
+    let is_locked = |name: &str| {
+        entry.contains(&format!("\n \"{name}\"")) || entry.contains(&format!("\n \"{name} "))
+    };
+    names.filter(|name| !is_locked(name)).map(str::to_owned).collect()
+}
+
+/// Else `cargo --locked` refuses them, which nobody sees before the next night.
+#[test]
+fn lock_files_of_other_workspaces_have_the_present_dependencies() {
+    for workspace in ["api", "fuzz", "network"] {
+        let lock = read(format!("{workspace}/Cargo.lock"));
+        for (member, manifest) in manifests() {
+            let missing = missing_in_lock(&lock, &manifest);
+            assert_eq!(missing, [""; 0], "{workspace}: run `cargo metadata` for {member}");
+        }
+    }
+    let manifest =
+        "[package]\nname = \"a\"\n\n[dependencies]\nb = \"1\"\nc = { optional = true }\n# no\n";
+    let lock = "[[package]]\nname = \"a\"\ndependencies = [\n \"d\",\n]\n";
+    assert_eq!(missing_in_lock(lock, manifest), ["b"]);
+    assert!(missing_in_lock(&lock.replace("d", "b 1.0.0"), manifest).is_empty());
+}
+
 /// The licences that `deny.toml` allows.
 fn allowed_licences() -> BTreeSet<String> {
     let deny = read("deny.toml");
