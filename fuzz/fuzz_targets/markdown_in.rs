@@ -31,6 +31,7 @@ fuzz_target!(|text: &str| {
     let exact = BlockData::text(text);
     // No space has another text.
     if check_highlights(text).is_ok()
+        && !has_longest_reference(text)
         && let Ok(form) = read_block_form(&block_form(&exact), &Limits::default()) {
         assert_eq!((form.inline.as_str(), form.further.len()), (text, 0), "a block form is exact");
     }
@@ -38,6 +39,16 @@ fuzz_target!(|text: &str| {
         assert_eq!(PlainText::of(&inline_of_plain(text)).as_str(), text, "plain text is exact");
     }
 });
+
+/// Whether a text has a character reference of seven digits: the longest one cannot be told from
+/// what a shorter one is raised to.
+fn has_longest_reference(text: &str) -> bool {
+    text.match_indices("&#").any(|(at, start)| {
+        let number = &text[at + start.len()..];
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        digits == 7 && number[digits..].starts_with(';')
+    })
+}
 
 /// Limits that short texts reach.
 fn small() -> Limits {
