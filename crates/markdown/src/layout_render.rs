@@ -56,9 +56,11 @@ pub fn render_with_starts<B: Rendered>(
     for block in blocks {
         own.extend(flat.next());
         waiting.push(block);
-        while let Some(block) = waiting.pop().filter(|block| !block.is_cut()) {
-            waiting.extend(block.children());
-            flat.by_ref().take(block.children().len()).for_each(drop);
+        while let Some(block) = waiting.pop() {
+            if !block.is_cut() {
+                waiting.extend(block.children());
+                flat.by_ref().take(block.children().len()).for_each(drop);
+            }
         }
     }
     debug_assert!(flat.next().is_none(), "each block of the text is one of `blocks`, or below one");

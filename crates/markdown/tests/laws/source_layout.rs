@@ -3,7 +3,7 @@
 
 use leafbase_markdown::{
     EmptyFirstItem, ParseOptions, ParsedMarkdown, parse, parse_with_layout, render,
-    render_as_written,
+    render_as_written, render_with_starts,
 };
 use leafbase_model::{BlockData, BlockDraft, BlockKind, TaskState};
 use proptest::prelude::*;
@@ -64,8 +64,12 @@ fn check(text: &str, edit: Option<(usize, &BlockData)>) -> Result<(), String> {
         read.blocks.insert(at, BlockDraft::new(data));
     }
     for round in 0..2 {
-        let (text, canonical) =
-            (render_as_written(&read.blocks, read.file.as_ref()), render(&read.blocks));
+        let (text, starts) = render_with_starts(&read.blocks, read.file.as_ref());
+        let is_line = |start: &usize| *start == 0 || text[..*start].ends_with('\n');
+        if starts.len() != read.blocks.len() || !starts.is_sorted() || !starts.iter().all(is_line) {
+            return Err(format!("{starts:?} are not where the blocks of {text:?} start"));
+        }
+        let canonical = render(&read.blocks);
         if plain(&text) != plain(&canonical) {
             return Err(format!("{canonical:?} is something else with layout: {text:?}"));
         }

@@ -12,16 +12,17 @@ use crate::link_paths::{Anchors, block_url, linked_block, rewrite_urls};
 /// Directs the links among `pending` that lead to anchors of the document that `edits` create.
 /// `pending` keeps the others, and those whose anchor the document does not have.
 pub(super) fn link(edits: &mut [Edit], file: FileIndex, pending: &mut Vec<PendingLink>) {
-    let is_own = |link: &PendingLink| link.target == file && link.anchor.is_some();
-    if !pending.iter().any(is_own) {
+    if !pending.iter().any(|link| link.target == file && link.anchor.is_some()) {
         return;
     }
     for edit in edits {
         let Edit::CreateDocument { subtrees, .. } = edit else { continue };
         let anchors = Anchors::of_document(subtrees);
-        let target = |link: &PendingLink| anchors.find(link.anchor.as_deref()?);
+        let target = |link: &PendingLink| {
+            anchors.find(link.anchor.as_deref().filter(|_| link.target == file)?)
+        };
         let mut urls: HashMap<usize, HashMap<BlockId, String>> = HashMap::new();
-        pending.retain(|link| match target(link).filter(|_| is_own(link)) {
+        pending.retain(|link| match target(link) {
             Some(target) => {
                 urls.entry(link.block).or_default().insert(link.id, block_url(target));
                 false

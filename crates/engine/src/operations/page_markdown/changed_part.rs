@@ -5,7 +5,7 @@
 //! and quotes before it. If something else is open, such as code, the paragraph is not read as a
 //! block of its own, which is checked.
 
-use std::ops::{Not, Range};
+use std::ops::Range;
 
 use leafbase_markdown::EmptyFirstItem;
 use leafbase_model::{BlockType, Decorations, Limits, ListStyle, Result, TextStyle};
@@ -23,7 +23,8 @@ pub(super) struct ChangedPart<'t> {
 }
 
 impl<'t> ChangedPart<'t> {
-    /// The least part in which `text` differs from that of the page; `None` if it is most of it.
+    /// The least part in which `text` differs from that of the page; `None` if it is most of
+    /// either.
     pub(super) fn find(page: &'t PageReading, text: &'t str) -> Option<Self> {
         let [old, new] = [&*page.text, text].map(|text| text.trim_end_matches('\n'));
         let lines = |text: &'t str| text.split_inclusive('\n');
@@ -50,8 +51,8 @@ impl<'t> ChangedPart<'t> {
                 (old.strip_suffix(after)?.get(start..)?, new.strip_suffix(after)?.get(start..)?)
             }
         };
-        let is_most = 2 * old.len() > page.text.len();
-        is_most.not().then_some(Self {
+        let is_small = 2 * old.len() <= page.text.len() && 2 * new.len() <= text.len();
+        is_small.then_some(Self {
             old,
             new,
             blocks: first.unwrap_or(0)..last.map_or(starts.len(), |last| last + 1),
