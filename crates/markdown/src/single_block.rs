@@ -1,16 +1,19 @@
 //! Markdown of a single block and back: the `markdown` field of pictures, files, links, code and
 //! separators.
 
+use std::borrow::Cow;
+
 use leafbase_model::{
-    BlockData, BlockKind, BlockType, CardLayout, CodeLanguage, LineStyle, Result, TextFormat,
-    TextStyle,
+    BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, LineStyle, MediaSize,
+    MediaWidth, Result, TextFormat, TextStyle,
 };
 
 use crate::code;
 use crate::cursor::{is_blank, trim};
+use crate::destination;
 use crate::escape::ends_escaping;
 use crate::layout::is_empty_task;
-use crate::lone_link::{self, sole};
+use crate::lone_link::{LoneLink, autolink, is_asset, is_web_address, sole};
 use crate::parse::parse;
 use crate::parsed::{ParseOptions, invalid};
 use crate::text_context::TextContext;
@@ -140,7 +143,7 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
     match &data.kind {
         BlockKind::Text(look) => write_text(out, data, *look, prefix),
         BlockKind::Image { .. } | BlockKind::Video { .. } | BlockKind::File { .. } => {
-            lone_link::write_media(out, &data.kind);
+            write_media(out, &data.kind);
         }
         BlockKind::Drawing { url } => write_picture(out, "Drawing", url),
         BlockKind::Whiteboard { url } => write_picture(out, "Whiteboard", url),
@@ -148,7 +151,7 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
             write_code(out, raw_code, *language, language_tag, prefix);
         }
         BlockKind::RichUrl { url, title, description, .. } => {
-            lone_link::write_rich(out, url, title, description);
+            write_rich(out, url, title, description);
         }
         BlockKind::Line { style } => out.push_str(match style {
             LineStyle::ExtraLight => "***",
@@ -316,4 +319,160 @@ pub(crate) fn write_look(out: &mut String, look: TextFormat, implied: TextStyle)
 /// An empty text is written as the placeholder.
 const fn shown(markdown: &str) -> &str {
     if markdown.is_empty() { NOTHING } else { markdown }
+}
+
+/// Kind of block that a link becomes; the titles `"image"`, `"video"` and `"file"` select one
+/// explicitly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Image,
+    Video,
+    File,
+    Rich,
+}
+
+impl Role {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Video => "video",
+            Self::File => "file",
+            Self::Rich => "",
+        }
+    }
+
+    fn named(title: &str) -> Option<Self> {
+        [Self::Image, Self::Video, Self::File].into_iter().find(|role| role.name() == title)
+    }
+}
+
+const IMAGES: [&str; 13] = [
+    "png", "jpg", "jpeg", "gif", "webp", "svg", "avif", "heic", "heif", "bmp", "tif", "tiff", "ico",
+];
+const VIDEOS: [&str; 8] = ["mp4", "mov", "webm", "m4v", "avi", "mkv", "mpg", "mpeg"];
+
+fn has_extension(url: &str, known: &[&str]) -> bool {
+    extension(url)
+        .is_some_and(|extension| known.iter().any(|known| known.eq_ignore_ascii_case(extension)))
+}
+
+fn extension(url: &str) -> Option<&str> {
+    let path = url.find(['?', '#']).and_then(|end| url.get(..end)).unwrap_or(url);
+    let name = path.rsplit('/').next()?;
+    name.rsplit_once('.').map(|(_, extension)| extension).filter(|extension| !extension.is_empty())
+}
+
+/// The kind implied by the syntax and the URL.
+fn implied(embedded: bool, url: &str) -> Option<Role> {
+    if !embedded {
+        return match (is_asset(url), is_web_address(url)) {
+            (true, _) => Some(Role::File),
+            (false, true) => Some(Role::Rich),
+            (false, false) => None,
+        };
+    }
+    Some(match url {
+        url if has_extension(url, &VIDEOS) => Role::Video,
+        url if is_asset(url) && extension(url).is_some() && !has_extension(url, &IMAGES) => {
+            Role::File
+        }
+        _ => Role::Image,
+    })
+}
+
+impl LoneLink<'_> {
+    /// The block that it becomes; `None` if it stays a text. In a list, a rich link stays a text.
+    pub(crate) fn block(&self, in_list: bool) -> Option<BlockKind> {
+        let said = self.title.and_then(Role::named);
+        let role = said.or_else(|| implied(self.embedded, &self.url))?;
+        // Only a rich link can keep a title, as its description.
+        if said.is_none() && self.title.is_some() && role != Role::Rich {
+            return None;
+        }
+        if role == Role::Rich && in_list || (role != Role::File && said.is_some() && !self.embedded)
+        {
+            return None;
+        }
+        Some(self.as_role(role))
+    }
+
+    fn as_role(&self, role: Role) -> BlockKind {
+        let (url, label) = (self.url.clone().into_owned(), trim(&self.label).to_owned());
+        let (size, width) = (MediaSize::default(), MediaWidth::default());
+        match role {
+            Role::Image => BlockKind::Image { url, alt_text: label, size, width },
+            Role::Video => BlockKind::Video { url, alt_text: label, size, width },
+            Role::File => BlockKind::File { url, file_name: label, layout: BlockLayout::default() },
+            Role::Rich => BlockKind::RichUrl {
+                url,
+                title: label,
+                description: self.description().into_owned(),
+                layout: BlockLayout::default(),
+            },
+        }
+    }
+
+    /// The title, unless it names a role.
+    fn description(&self) -> Cow<'_, str> {
+        let title = self.title.filter(|title| Role::named(title).is_none());
+        title.map(destination::unescape).unwrap_or_default()
+    }
+}
+
+/// Appends a picture, video or file.
+fn write_media(out: &mut String, kind: &BlockKind) {
+    let (role, label, url) = match kind {
+        BlockKind::Image { url, alt_text, .. } => (Role::Image, alt_text, url),
+        BlockKind::Video { url, alt_text, .. } => (Role::Video, alt_text, url),
+        BlockKind::File { url, file_name, .. } => (Role::File, file_name, url),
+        _ => return,
+    };
+    let embedded = role != Role::File;
+    if embedded {
+        out.push('!');
+    }
+    out.push('[');
+    destination::write_label(out, label);
+    out.push_str("](");
+    if !url.is_empty() || implied(embedded, url) != Some(role) {
+        destination::write(out, url);
+    }
+    if implied(embedded, url) != Some(role) {
+        out.push_str(" \"");
+        out.push_str(role.name());
+        out.push('"');
+    }
+    out.push(')');
+}
+
+/// Appends a rich link.
+fn write_rich(out: &mut String, url: &str, title: &str, description: &str) {
+    let shown = format!("<{url}>");
+    if title.is_empty() && description.is_empty() && autolink(&shown).is_some() {
+        out.push_str(&shown);
+        return;
+    }
+    out.push('[');
+    destination::write_label(out, title);
+    out.push_str("](");
+    destination::write(out, url);
+    if !description.is_empty() {
+        out.push(' ');
+        let mut quoted = String::new();
+        destination::write_title(&mut quoted, description);
+        // A title that equals a role's name would select that role: its first character is written
+        // as a numeric reference.
+        if let Some((first, rest)) =
+            Role::named(description).and_then(|_| quoted.get(1..)).and_then(split_first)
+        {
+            quoted = format!("\"&#{};{rest}", u32::from(first));
+        }
+        out.push_str(&quoted);
+    }
+    out.push(')');
+}
+
+fn split_first(text: &str) -> Option<(char, &str)> {
+    let first = text.chars().next()?;
+    text.get(first.len_utf8()..).map(|rest| (first, rest))
 }

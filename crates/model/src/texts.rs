@@ -108,6 +108,12 @@ impl BlockKind {
         fields.into_iter().flatten()
     }
 
+    /// The first of its fields that is a text: code, or a URL. `None` for types that store their
+    /// markdown, and for lines.
+    pub fn first_text(&self) -> Option<&str> {
+        self.text_fields().next().map(|field| field.text.as_str())
+    }
+
     /// The fields that rendered markdown states, by their names in JSON, with their values; a value
     /// is empty if it is the default. Without any for types that store their markdown.
     pub fn rendered_fields(&self) -> impl Iterator<Item = (&'static str, &str)> {

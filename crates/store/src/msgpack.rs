@@ -247,6 +247,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn int(&mut self) -> Decoded<i64> {
         // The marker is taken with the bytes after it, in one bounds check.
         match self.rest.first() {
@@ -423,6 +424,7 @@ impl<'a> FieldDecoder<'_, 'a> {
         Ok(self.next(Decoder::uint)?.unwrap_or(0))
     }
 
+    #[inline]
     pub(crate) fn int(&mut self) -> Decoded<i64> {
         Ok(self.next(Decoder::int)?.unwrap_or(0))
     }

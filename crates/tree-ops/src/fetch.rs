@@ -1,7 +1,5 @@
 //! Fetches: a block with its descendants, as a reply shows them.
 
-use std::iter::{self, Peekable};
-
 use leafbase_model::{
     Block, BlockData, BlockId, BlockRecord, BlockType, Content, DocumentId, Error, Metadata,
     Result, SubtreeNode, Subtrees, invariant,
@@ -97,11 +95,12 @@ pub(crate) fn build(
 ) -> Result<Vec<Block>> {
     // A list of blocks that grows is copied again and again: a first fetch of 10,000 took twice as
     // long.
-    let counts = child_counts(&subtrees.0).into_iter().chain(iter::repeat(0));
-    let mut nodes = subtrees.0.into_iter().zip(counts).peekable();
+    let mut counts = child_counts(&subtrees.0).into_iter();
+    let mut nodes = subtrees.0.into_iter();
     // Child lists under construction, one per ancestor of the current node and one for the node.
     let mut open = vec![Vec::new()];
-    while let Some((SubtreeNode { depth, block }, children)) = nodes.next() {
+    while let Some(SubtreeNode { depth, block }) = nodes.next() {
+        let children = counts.next().unwrap_or_default();
         // In a damaged store a block of a type without children may have some: they become
         // siblings.
         let depth = usize::from(depth).min(open.len().saturating_sub(1));
@@ -110,7 +109,12 @@ pub(crate) fn build(
         let content = match block.data.block_type() {
             // Items are presented by their schema, through the item operations.
             BlockType::Collection => {
-                skip_below(&mut nodes, depth);
+                let below = nodes.as_slice();
+                let is_below = |node: &&SubtreeNode| usize::from(node.depth) > depth;
+                for _ in 0..below.iter().take_while(is_below).count() {
+                    nodes.next();
+                    counts.next();
+                }
                 Content::None
             }
             kind if !kind.may_be_parent() || kind == BlockType::Text => Content::None,
@@ -157,10 +161,6 @@ fn child_counts(nodes: &[SubtreeNode]) -> Vec<usize> {
         path.push(index);
     }
     counts
-}
-
-fn skip_below(nodes: &mut Peekable<impl Iterator<Item = (SubtreeNode, usize)>>, depth: usize) {
-    while nodes.next_if(|(node, _)| usize::from(node.depth) > depth).is_some() {}
 }
 
 fn shown(block: BlockRecord, metadata: bool, content: Content) -> Block {

@@ -191,13 +191,17 @@ impl<'a> Tree<'a> {
         blocks: &[BlockId],
     ) -> Result<Vec<(BlockId, Comment)>> {
         debug_assert!(blocks.is_sorted(), "blocks are sorted");
-        // A flag in memory: most documents have no comments, and read nothing.
-        let stored_in = self.stored_in(document)?;
-        if self.reader.may_have_comments(stored_in) && self.can_see_document(document)? {
-            self.reader.comments_among(stored_in, blocks)
+        if self.may_have_comments(document)? && self.can_see_document(document)? {
+            self.reader.comments_among(self.stored_in(document)?, blocks)
         } else {
             Ok(Vec::new())
         }
+    }
+
+    /// Whether [`Self::comments_among`] reads anything: by a flag in memory, since most documents
+    /// have no comments.
+    pub(crate) fn may_have_comments(&self, document: DocumentId) -> Result<bool> {
+        Ok(self.reader.may_have_comments(self.stored_in(document)?))
     }
 
     /// The comments on all blocks of a document.

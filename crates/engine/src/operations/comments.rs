@@ -367,7 +367,7 @@ pub(crate) fn show_in(
     links: &LinkRedactor<'_, '_>,
     top: &mut Block,
 ) -> Result<()> {
-    if top.metadata.is_none() {
+    if top.metadata.is_none() || !tree.may_have_comments(document)? {
         return Ok(());
     }
     let mut blocks: Vec<BlockId> = top.walk().map(|(_, block)| block.id).collect();

@@ -365,7 +365,7 @@ fn check_store_file(path: &Path) -> Result<()> {
 }
 
 fn check_header_of(path: &Path) -> Result<()> {
-    let mut header = Vec::new();
+    let mut header = Vec::with_capacity(HEADER_BYTES);
     File::open(path.join(STORE_FILE))
         .and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header))
         .map_err(|error| cannot_read(path, error))?;

@@ -32,11 +32,28 @@ pub(super) enum DirectoryMode {
 pub(super) struct DirectoryFiles {
     path: PathBuf,
     mode: DirectoryMode,
-    directory: Option<File>,
+    directory: Option<KeptFile>,
     /// The main file as it was opened first.
-    store: Mutex<Option<File>>,
+    store: Mutex<Option<KeptFile>>,
     /// The WAL that this handle created or replayed.
-    wal: Mutex<Option<File>>,
+    wal: Mutex<Option<KeptFile>>,
+}
+
+/// A file or directory that is kept open, with its description at that time.
+#[derive(Debug)]
+struct KeptFile {
+    file: File,
+    metadata: Metadata,
+}
+
+impl KeptFile {
+    fn new(file: File) -> io::Result<Self> {
+        Ok(Self { metadata: file.metadata()?, file })
+    }
+
+    fn is(&self, other: &Metadata) -> bool {
+        is_same(&self.metadata, other)
+    }
 }
 
 impl DirectoryFiles {
@@ -44,13 +61,13 @@ impl DirectoryFiles {
     pub(super) fn open(path: &Path, mode: DirectoryMode) -> io::Result<Self> {
         let path = fs::canonicalize(path)?;
         // Only Unix opens directories as files.
-        let directory = if cfg!(unix) { Some(File::open(&path)?) } else { None };
+        let directory = if cfg!(unix) { Some(KeptFile::new(File::open(&path)?)?) } else { None };
         Ok(Self { path, mode, directory, store: Mutex::default(), wal: Mutex::default() })
     }
 
     fn check_directory(&self) -> io::Result<()> {
         let Some(directory) = &self.directory else { return Ok(()) };
-        if is_same(&directory.metadata()?, &fs::metadata(&self.path)?) {
+        if directory.is(&fs::metadata(&self.path)?) {
             return Ok(());
         }
         Err(io::Error::other("the directory of the store was moved or replaced"))
@@ -66,11 +83,11 @@ impl DirectoryFiles {
             .open(self.path.join(STORE_FILE))?;
         let mut first = lock(&self.store);
         match &*first {
-            Some(first) if !is_same(&first.metadata()?, &file.metadata()?) => {
+            Some(first) if !first.is(&file.metadata()?) => {
                 return Err(io::Error::other("the file of the store was replaced"));
             }
             Some(_) => {}
-            None => *first = Some(file.try_clone()?),
+            None => *first = Some(KeptFile::new(file.try_clone()?)?),
         }
         file_backend(file)
     }
@@ -80,7 +97,7 @@ impl DirectoryFiles {
     }
 
     fn remember_wal(&self, file: &File) -> io::Result<()> {
-        *lock(&self.wal) = Some(file.try_clone()?);
+        *lock(&self.wal) = Some(KeptFile::new(file.try_clone()?)?);
         Ok(())
     }
 
@@ -88,7 +105,7 @@ impl DirectoryFiles {
     fn owns_wal(&self) -> io::Result<bool> {
         self.check_directory()?;
         match &*lock(&self.wal) {
-            Some(wal) => Ok(is_same(&wal.metadata()?, &fs::metadata(self.wal_path())?)),
+            Some(wal) => Ok(wal.is(&fs::metadata(self.wal_path())?)),
             // An earlier handle on this directory did not remove it.
             None => Ok(true),
         }
@@ -135,7 +152,7 @@ impl StoreFiles for DirectoryFiles {
 
     fn sync_wal_name(&self) -> io::Result<()> {
         // Only Unix syncs names separately from files.
-        self.directory.as_ref().map_or(Ok(()), File::sync_all)
+        self.directory.as_ref().map_or(Ok(()), |directory| directory.file.sync_all())
     }
 
     fn remove_wal(&self) {
@@ -152,7 +169,7 @@ impl StoreFiles for DirectoryFiles {
     }
 }
 
-fn lock(file: &Mutex<Option<File>>) -> MutexGuard<'_, Option<File>> {
+fn lock(file: &Mutex<Option<KeptFile>>) -> MutexGuard<'_, Option<KeptFile>> {
     file.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use leafbase_model::{BlockData, BlockId, BlockType, DocumentId, Result, invariant};
 
 use super::SpaceReader;
-use super::trees::{NodeBuilder, TreeNode, rows_of};
+use super::trees::{CHILD_OF_TOP, CollectedNode, NodeBuilder, TreeNode, rows_of};
 use crate::keyspaces::BLOCKS;
 use crate::msgpack::{DecodeError, Decoded};
 use crate::records;
@@ -263,7 +263,7 @@ impl NodeBuilder for TextCollector<'_> {
     fn build_run(
         &mut self,
         run: RunView<'_>,
-        nodes: &mut Vec<Option<CollectedText>>,
+        nodes: &mut Vec<CollectedNode<CollectedText>>,
     ) -> Decoded<usize> {
         let (mut start, mut omitted) = (0, 0);
         for (id, record) in run.entries() {
@@ -273,11 +273,11 @@ impl NodeBuilder for TextCollector<'_> {
             let text = RawText { run: run.records(), range, markdown };
             if self.is_wanted(block_type, text) {
                 let entry = self.entry(id, block_type, markdown, record)?;
-                nodes.push(Some(CollectedText::Entry(entry)));
+                nodes.push(Some((CHILD_OF_TOP, CollectedText::Entry(entry))));
             } else if block_type.holds_blocks()
                 && (self.texts_may_be_parents || block_type != BlockType::Text)
             {
-                nodes.push(Some(CollectedText::Omitted(id, block_type)));
+                nodes.push(Some((CHILD_OF_TOP, CollectedText::Omitted(id, block_type))));
             } else {
                 omitted += 1;
             }

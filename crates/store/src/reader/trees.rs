@@ -1,6 +1,7 @@
 //! Reads of block trees: by ranges of runs, and without recursion.
 
 use std::collections::HashSet;
+use std::convert::identity;
 use std::ops::{ControlFlow, Range};
 
 use leafbase_model::{
@@ -105,10 +106,10 @@ pub(super) trait NodeBuilder {
     fn build_run(
         &mut self,
         run: RunView<'_>,
-        nodes: &mut Vec<Option<Self::Node>>,
+        nodes: &mut Vec<CollectedNode<Self::Node>>,
     ) -> Decoded<usize> {
         for (id, record) in run.entries() {
-            nodes.push(Some(self.build(id, record)?));
+            nodes.push(Some((CHILD_OF_TOP, self.build(id, record)?)));
         }
         Ok(0)
     }
@@ -147,6 +148,13 @@ impl TreeNode for BlockRecord {
 /// Nodes with their depths, in reading order.
 type OrderedNodes<B> = Vec<(u16, B)>;
 
+/// A node until it is reached. Its depth is [`CHILD_OF_TOP`]: most documents are flat, and are
+/// ordered where their nodes lie.
+pub(super) type CollectedNode<B> = Option<(u16, B)>;
+
+/// The depth of the children of the top.
+pub(super) const CHILD_OF_TOP: u16 = 1;
+
 /// Nodes in reading order.
 struct ReachedNodes<B> {
     nodes: OrderedNodes<B>,
@@ -166,7 +174,7 @@ struct ChildNodes {
 /// Nodes in the order of a scan: by parent, and in order within one parent.
 struct NodeCollector<'m, M: NodeBuilder> {
     builder: &'m mut M,
-    blocks: Vec<Option<M::Node>>,
+    blocks: Vec<CollectedNode<M::Node>>,
     children: Vec<ChildNodes>,
     /// The start of the blocks that `parents` has not returned yet.
     asked: usize,
@@ -200,8 +208,8 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
         let level = std::mem::replace(&mut self.asked, self.blocks.len());
         let found = self.blocks.iter().skip(level).flatten();
         found
-            .filter(|block| extent.includes_children_of(block.block_type()))
-            .map(TreeNode::id)
+            .filter(|(_, block)| extent.includes_children_of(block.block_type()))
+            .map(|(_, block)| block.id())
             .collect()
     }
 
@@ -216,17 +224,22 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     fn in_order(mut self, top: M::Node, extent: TreeExtent) -> Result<ReachedNodes<M::Node>> {
         // Levels are sorted one by one: sorted together, parents are found by binary search.
         self.children.sort_unstable_by_key(|children| children.parent);
-        let mut nodes = Vec::with_capacity(self.blocks.len() + 1);
         let (below_top, mut omitted) = self.children_of(top.id());
-        // Fast path: most documents have no other parent than their root, whose own parent is none.
+        // Fast path: most documents have no other parent than their root, which is the first block.
+        // Collected in place: a second list of 10,000 blocks took a tenth of a fetch.
         let is_flat =
             |children: &ChildNodes| children.parent.is_nil() || children.parent == top.id();
-        if self.children.iter().all(is_flat) {
-            nodes.push((0, top));
-            nodes.extend(self.blocks.drain(below_top).flatten().map(|block| (1, block)));
+        if below_top.start == 1 && self.children.iter().all(is_flat) {
+            self.blocks.truncate(below_top.end);
+            if let Some(first) = self.blocks.first_mut() {
+                *first = Some((0, top));
+            }
+            // `flatten` would allocate.
+            let nodes: OrderedNodes<_> = self.blocks.into_iter().map_while(identity).collect();
             let blocks = nodes.len() + omitted;
             return Ok(ReachedNodes { nodes, blocks });
         }
+        let mut nodes = Vec::with_capacity(self.blocks.len() + 1);
         let mut path = vec![below_top];
         nodes.push((0, top));
         while let Some(children) = path.last_mut() {
@@ -235,7 +248,8 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
                 continue;
             };
             // Taken already: a block that is its own ancestor is visited once.
-            let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
+            let taken = self.blocks.get_mut(index).and_then(Option::take);
+            let Some((_, block)) = taken else { continue };
             let depth = u16::try_from(path.len())
                 .map_err(|_| records::corrupt(&keyspaces::block_location(block.id())))?;
             if extent.includes_children_of(block.block_type()) {
@@ -364,9 +378,10 @@ impl SpaceReader<'_> {
             let mut collector = NodeCollector::new(&mut *builder);
             let expected = self.collect_document(document, &mut collector)?;
             // The first run is that of the root, the only child of the lowest ID.
-            let top =
-                collector.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
-            let top = top.ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
+            let top = collector.blocks.first_mut().and_then(Option::take).map(|(_, top)| top);
+            let top = top
+                .filter(|top| top.id() == root)
+                .ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
             let ReachedNodes { nodes, blocks } = collector.in_order(top, TreeExtent::ALL)?;
             if blocks as u64 == expected {
                 return Ok(nodes);

@@ -184,6 +184,7 @@ impl Field for Decorations {
         array.uint(u64::from(self.callout) | u64::from(self.quote) << 1);
     }
 
+    #[inline]
     fn decode_field(fields: &mut FieldDecoder<'_, '_>) -> Decoded<Self> {
         match fields.uint()? {
             bits @ 0..4 => Ok(Decorations { callout: bits & 1 != 0, quote: bits & 2 != 0 }),

@@ -53,22 +53,7 @@ impl OutlineBlock {
 
     /// What the block says: its text, code or address.
     pub(super) fn text(&self) -> &str {
-        use leafbase_model::BlockKind::{
-            Code, Collection, CollectionItem, Drawing, File, Image, Line, Page, RichUrl, Table,
-            Text, Video, Whiteboard,
-        };
-        match &self.data.kind {
-            Text(_) | Page(_) | CollectionItem { .. } | Table | Collection | Line { .. } => {
-                &self.data.inline
-            }
-            Code { raw_code, .. } => raw_code,
-            Image { url, .. }
-            | Video { url, .. }
-            | File { url, .. }
-            | Drawing { url }
-            | Whiteboard { url }
-            | RichUrl { url, .. } => url,
-        }
+        self.data.kind.first_text().unwrap_or(&self.data.inline)
     }
 }
 
