@@ -205,7 +205,7 @@ pub use leafbase_model::{
     Decorations, DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems,
     DeleteTasks, Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode,
     DocumentId, DocumentOrder, DocumentPatch, DocumentProperties, DocumentRecord, DocumentVersion,
-    DuplicateBlocks, Edge, Edit, EditMarkdown, EmbedGraph, Embedding, EmbeddingDraft,
+    DuplicateBlocks, Edge, Edit, EditMarkdown, EditSubject, EmbedGraph, Embedding, EmbeddingDraft,
     EmbeddingModel, EmbeddingTargets, EmbeddingVector, EmbeddingsReply, Error, ErrorKind,
     Expectations, Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination,
     FolderDraft, FolderId, FolderPatch, FolderRecord, FolderRef, Font, GetEmbeddings, GetItems,

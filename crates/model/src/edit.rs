@@ -210,6 +210,17 @@ pub enum Edit {
     },
 }
 
+/// What an [`Edit`] changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditSubject {
+    /// Blocks, comments and schemas within documents.
+    Content,
+    /// A document as a whole.
+    Document,
+    /// What is in no document: folders, files, and the settings of the space.
+    Space,
+}
+
 impl Edit {
     /// The edit that undoes this one, applied right after it.
     ///
@@ -258,6 +269,131 @@ impl Edit {
                 Self::UpdateSpace { before: after, after: before }
             }
         })
+    }
+
+    /// What the edit changes.
+    pub const fn subject(&self) -> EditSubject {
+        match self {
+            Self::Insert { .. }
+            | Self::Remove { .. }
+            | Self::Update { .. }
+            | Self::Move { .. }
+            | Self::AddComment { .. }
+            | Self::RemoveComment { .. }
+            | Self::UpdateComment { .. }
+            | Self::SetSchema { .. } => EditSubject::Content,
+            Self::CreateDocument { .. }
+            | Self::EraseDocument { .. }
+            | Self::PurgeDocument { .. }
+            | Self::UpdateDocument { .. } => EditSubject::Document,
+            Self::CreateFolder(_)
+            | Self::RemoveFolder(_)
+            | Self::UpdateFolder { .. }
+            | Self::CreateAsset(_)
+            | Self::EraseAsset(_)
+            | Self::UpdateSpace { .. } => EditSubject::Space,
+        }
+    }
+
+    /// The documents that the edit changes, or whose content it changes: two for a move between
+    /// documents.
+    ///
+    /// ```
+    /// use leafbase_model::{BlockId, DocumentId, Edit, EditSubject, InsertTarget};
+    ///
+    /// let [here, there] = [1, 2].map(|byte| DocumentId::from_bytes([byte; 16]));
+    /// let at = |document: DocumentId| InsertTarget {
+    ///     document,
+    ///     parent: document.root(),
+    ///     after: None,
+    /// };
+    /// let block = BlockId::from_bytes([3; 16]);
+    /// let edit = Edit::Move { block, from: at(here), to: at(there) };
+    /// assert_eq!(edit.subject(), EditSubject::Content);
+    /// assert_eq!(edit.documents().collect::<Vec<_>>(), [here, there]);
+    /// ```
+    pub fn documents(&self) -> impl Iterator<Item = DocumentId> {
+        let (first, second) = match self {
+            Self::Insert { target, .. } | Self::Remove { target, .. } => {
+                (Some(target.document), None)
+            }
+            Self::Move { from, to, .. } => {
+                (Some(from.document), Some(to.document).filter(|to| *to != from.document))
+            }
+            Self::Update { document, .. }
+            | Self::AddComment { document, .. }
+            | Self::RemoveComment { document, .. }
+            | Self::UpdateComment { document, .. }
+            | Self::SetSchema { document, .. }
+            | Self::PurgeDocument { document, .. } => (Some(*document), None),
+            Self::CreateDocument { record, .. } | Self::EraseDocument { record, .. } => {
+                (Some(record.id), None)
+            }
+            Self::UpdateDocument { after, .. } => (Some(after.id), None),
+            Self::CreateFolder(_)
+            | Self::RemoveFolder(_)
+            | Self::UpdateFolder { .. }
+            | Self::CreateAsset(_)
+            | Self::EraseAsset(_)
+            | Self::UpdateSpace { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The documents whose content the edit changes; none if it changes something else. A move
+    /// names two, which may be the same.
+    pub fn content_documents_mut(&mut self) -> impl Iterator<Item = &mut DocumentId> {
+        let (first, second) = match self {
+            Self::Insert { target, .. } | Self::Remove { target, .. } => {
+                (Some(&mut target.document), None)
+            }
+            Self::Move { from, to, .. } => (Some(&mut from.document), Some(&mut to.document)),
+            Self::Update { document, .. }
+            | Self::AddComment { document, .. }
+            | Self::RemoveComment { document, .. }
+            | Self::UpdateComment { document, .. }
+            | Self::SetSchema { document, .. } => (Some(document), None),
+            Self::CreateDocument { .. }
+            | Self::EraseDocument { .. }
+            | Self::PurgeDocument { .. }
+            | Self::UpdateDocument { .. }
+            | Self::CreateFolder(_)
+            | Self::RemoveFolder(_)
+            | Self::UpdateFolder { .. }
+            | Self::CreateAsset(_)
+            | Self::EraseAsset(_)
+            | Self::UpdateSpace { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The blocks that the edit names: those it changes, and the parents of those that come or go.
+    /// A document is named by its root.
+    pub fn blocks(&self) -> Vec<BlockId> {
+        let all = |subtrees: &Subtrees, above: BlockId| {
+            subtrees.0.iter().map(|node| node.block.id).chain([above]).collect()
+        };
+        match self {
+            Self::Insert { target, subtrees } | Self::Remove { target, subtrees } => {
+                all(subtrees, target.parent)
+            }
+            Self::CreateDocument { record, subtrees }
+            | Self::EraseDocument { record, subtrees } => all(subtrees, record.id.root()),
+            Self::Update { before, .. } => vec![before.id],
+            Self::Move { block, from, to } => vec![*block, from.parent, to.parent],
+            Self::AddComment { block, .. }
+            | Self::RemoveComment { block, .. }
+            | Self::UpdateComment { block, .. } => vec![*block],
+            Self::SetSchema { collection, .. } => vec![*collection],
+            Self::UpdateDocument { before, .. } => vec![before.id.root()],
+            Self::PurgeDocument { .. }
+            | Self::CreateFolder(_)
+            | Self::RemoveFolder(_)
+            | Self::UpdateFolder { .. }
+            | Self::CreateAsset(_)
+            | Self::EraseAsset(_)
+            | Self::UpdateSpace { .. } => Vec::new(),
+        }
     }
 
     /// Whether a purge redacted something in the edit.

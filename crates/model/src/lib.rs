@@ -117,7 +117,7 @@ pub use document::{Destination, Document, DocumentRecord, Location};
 pub use document_properties::DocumentProperties;
 pub use document_version::DocumentVersion;
 pub use draft::{BesideText, BlockDraft, GivenText};
-pub use edit::{BlockRecord, Edit, SubtreeNode, Subtrees};
+pub use edit::{BlockRecord, Edit, EditSubject, SubtreeNode, Subtrees};
 pub use embedding_vector::{EmbeddingVector, NearestBlock, QueryEmbedding};
 pub use error::{Detail, Error, ErrorKind, Result};
 pub use fields::BlockFields;

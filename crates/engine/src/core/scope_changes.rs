@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use leafbase_model::{
-    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result,
-    ScopedChange, Subtrees, Timestamp, invariant,
+    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, EditSubject, Error, Location,
+    Result, ScopedChange, Subtrees, Timestamp, invariant,
 };
 
 use crate::core::redaction::hidden_relations;
@@ -349,13 +349,11 @@ impl VisibleChange {
             | Edit::EraseDocument { .. }
             | Edit::PurgeDocument { .. }
             | Edit::Update { .. }
-            | Edit::UpdateDocument { .. }
-            | Edit::CreateFolder(_)
-            | Edit::RemoveFolder(_)
-            | Edit::UpdateFolder { .. }
-            | Edit::CreateAsset(_)
-            | Edit::EraseAsset(_)
-            | Edit::UpdateSpace { .. } => {}
+            | Edit::UpdateDocument { .. } => {}
+            edit => invariant!(
+                edit.subject() == EditSubject::Space,
+                "an edit of documents or of their content has an arm"
+            ),
         }
         Ok(())
     }

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use leafbase_model::{
-    BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result, Subtrees, invariant,
+    BlockId, Change, DocumentId, DocumentRecord, Edit, EditSubject, Error, Location, Result,
+    Subtrees, invariant,
 };
 
 use crate::core::redaction::hidden_relations;
@@ -96,15 +97,11 @@ impl PastTree<'_> {
             Edit::UpdateDocument { before, after } if is_trashed(before) != is_trashed(after) => {
                 self.add_pages_of(after.id, writes)?;
             }
-            Edit::PurgeDocument { .. }
-            | Edit::Update { .. }
-            | Edit::UpdateDocument { .. }
-            | Edit::CreateFolder(_)
-            | Edit::RemoveFolder(_)
-            | Edit::UpdateFolder { .. }
-            | Edit::CreateAsset(_)
-            | Edit::EraseAsset(_)
-            | Edit::UpdateSpace { .. } => {}
+            Edit::PurgeDocument { .. } | Edit::Update { .. } | Edit::UpdateDocument { .. } => {}
+            edit => invariant!(
+                edit.subject() == EditSubject::Space,
+                "an edit of documents or of their content has an arm"
+            ),
         }
         Ok(())
     }

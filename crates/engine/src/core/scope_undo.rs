@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Change, DocumentId, DocumentRecord, Edit, Error, ErrorKind,
-    Location, PropertyValue, Result, Schema,
+    BlockData, BlockId, BlockKind, Change, DocumentId, DocumentRecord, Edit, EditSubject, Error,
+    ErrorKind, Location, PropertyValue, Result, Schema, invariant,
 };
 
 use crate::core::redaction::hidden_relations::{self, Sees};
@@ -143,13 +143,14 @@ fn place(scope: &ScopeAtWrite<'_>, pages: Option<&PageWrites>, edit: &Edit) -> R
         Edit::UpdateDocument { before, after } => {
             whole(scope, after, is_trashed(before) != is_trashed(after))
         }
-        Edit::PurgeDocument { .. }
-        | Edit::CreateFolder(_)
-        | Edit::RemoveFolder(_)
-        | Edit::UpdateFolder { .. }
-        | Edit::CreateAsset(_)
-        | Edit::EraseAsset(_)
-        | Edit::UpdateSpace { .. } => EditPlace::Hidden,
+        Edit::PurgeDocument { .. } => EditPlace::Hidden,
+        edit => {
+            invariant!(
+                edit.subject() == EditSubject::Space,
+                "an edit of documents or of their content has an arm"
+            );
+            EditPlace::Hidden
+        }
     })
 }
 

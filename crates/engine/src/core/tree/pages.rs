@@ -114,29 +114,8 @@ impl Tree<'_> {
     /// Turns an edit that was planned as in documents of their own into one of the documents that
     /// contain the pages.
     pub(in crate::core) fn store_edit(&self, edit: &mut Edit) -> Result<()> {
-        match edit {
-            Edit::Insert { target, .. } | Edit::Remove { target, .. } => {
-                target.document = self.stored_in(target.document)?;
-            }
-            Edit::Move { from, to, .. } => {
-                from.document = self.stored_in(from.document)?;
-                to.document = self.stored_in(to.document)?;
-            }
-            Edit::Update { document, .. }
-            | Edit::AddComment { document, .. }
-            | Edit::RemoveComment { document, .. }
-            | Edit::UpdateComment { document, .. }
-            | Edit::SetSchema { document, .. } => *document = self.stored_in(*document)?,
-            Edit::CreateDocument { .. }
-            | Edit::EraseDocument { .. }
-            | Edit::PurgeDocument { .. }
-            | Edit::UpdateDocument { .. }
-            | Edit::CreateFolder(_)
-            | Edit::RemoveFolder(_)
-            | Edit::UpdateFolder { .. }
-            | Edit::CreateAsset(_)
-            | Edit::EraseAsset(_)
-            | Edit::UpdateSpace { .. } => {}
+        for document in edit.content_documents_mut() {
+            *document = self.stored_in(*document)?;
         }
         Ok(())
     }

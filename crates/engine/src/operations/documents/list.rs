@@ -148,15 +148,16 @@ pub(crate) fn query(
     // Exhaustive: a new filter takes part in the query here.
     let DocumentFilter { location: _, folders: _, created, modified, daily_note, tags } = filter;
     let (tags, days) = (filter_tags(tags)?, [*created, *modified, *daily_note]);
+    let query = DocumentQuery { within, tags, ..DocumentQuery::default() };
     if days == [DayRange::ALL; 3] {
-        return Ok(DocumentQuery { within, tags, ..DocumentQuery::default() });
+        return Ok(query);
     }
     let [created, modified, daily_note] = days;
     let range = DayResolver { zone: tree.zone()?, now };
     let created = range.instants(created, ["createdDateGte", "createdDateLte"])?;
     let modified = range.instants(modified, ["lastModifiedDateGte", "lastModifiedDateLte"])?;
     let day = range.days(daily_note, ["dailyNoteDateGte", "dailyNoteDateLte"])?;
-    Ok(DocumentQuery { within, created, modified, day, tags, ..DocumentQuery::default() })
+    Ok(DocumentQuery { created, modified, day, ..query })
 }
 
 fn within(

@@ -47,7 +47,7 @@ impl Rebase {
 
     /// Whether no edit before named a block of this one.
     pub(super) fn is_first_of(&self, edit: &Edit) -> bool {
-        let blocks = blocks_of(edit);
+        let blocks = edit.blocks();
         !blocks.is_empty() && blocks.iter().all(|block| !self.seen.contains(block))
     }
 
@@ -75,7 +75,7 @@ impl Rebase {
         edit: &Edit,
     ) -> Result<Rebased> {
         // Also of an edit that is refused: an edit of the same block must not be tried before it.
-        self.seen.extend(blocks_of(edit));
+        self.seen.extend(edit.blocks());
         match edit {
             Edit::Update { before, after, .. } => update(tree, context, &self.sight, before, after),
             Edit::Insert { target, subtrees } => {
@@ -344,32 +344,4 @@ fn as_page(mut data: BlockData) -> BlockData {
         data.kind = BlockKind::Page(look);
     }
     data
-}
-
-/// The blocks that an edit names.
-fn blocks_of(edit: &Edit) -> Vec<BlockId> {
-    match edit {
-        Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
-            let blocks = subtrees.0.iter().map(|node| node.block.id);
-            blocks.chain([target.parent]).collect()
-        }
-        Edit::CreateDocument { record, subtrees } | Edit::EraseDocument { record, subtrees } => {
-            let blocks = subtrees.0.iter().map(|node| node.block.id);
-            blocks.chain([record.id.root()]).collect()
-        }
-        Edit::Update { before, .. } => vec![before.id],
-        Edit::Move { block, from, to } => vec![*block, from.parent, to.parent],
-        Edit::AddComment { block, .. }
-        | Edit::RemoveComment { block, .. }
-        | Edit::UpdateComment { block, .. } => vec![*block],
-        Edit::SetSchema { collection, .. } => vec![*collection],
-        Edit::UpdateDocument { before, .. } => vec![before.id.root()],
-        Edit::PurgeDocument { .. }
-        | Edit::CreateFolder(_)
-        | Edit::RemoveFolder(_)
-        | Edit::UpdateFolder { .. }
-        | Edit::CreateAsset(_)
-        | Edit::EraseAsset(_)
-        | Edit::UpdateSpace { .. } => Vec::new(),
-    }
 }

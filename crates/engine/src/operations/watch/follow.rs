@@ -91,26 +91,7 @@ fn is_of_collection(data: &BlockData) -> bool {
 
 /// Whether an edit is one of the document, or of the whole space.
 fn concerns(edit: &Edit, document: DocumentId) -> bool {
-    match edit {
-        Edit::Insert { target, .. } | Edit::Remove { target, .. } => target.document == document,
-        Edit::Move { from, to, .. } => [from.document, to.document].contains(&document),
-        Edit::Update { document: within, .. }
-        | Edit::AddComment { document: within, .. }
-        | Edit::RemoveComment { document: within, .. }
-        | Edit::UpdateComment { document: within, .. }
-        | Edit::SetSchema { document: within, .. }
-        | Edit::PurgeDocument { document: within, .. } => *within == document,
-        Edit::CreateDocument { record, .. } | Edit::EraseDocument { record, .. } => {
-            record.id == document
-        }
-        Edit::UpdateDocument { after, .. } => after.id == document,
-        Edit::UpdateSpace { .. } => true,
-        Edit::CreateFolder(_)
-        | Edit::RemoveFolder(_)
-        | Edit::UpdateFolder { .. }
-        | Edit::CreateAsset(_)
-        | Edit::EraseAsset(_) => false,
-    }
+    matches!(edit, Edit::UpdateSpace { .. }) || edit.documents().any(|within| within == document)
 }
 
 fn only<E>(list: &WatchedList<E>) -> Option<DocumentId> {
