@@ -245,8 +245,8 @@ fn kind() -> impl Strategy<Value = BlockKind> {
     ]
 }
 
-/// A new type is either generated, so that the laws see it, or listed here with those that documents
-/// cannot say. Pages are generated apart.
+/// A new type is either generated, so that the laws see it, or listed here with those that
+/// documents cannot say. Pages are generated apart.
 #[test]
 fn every_type_that_markdown_can_say_is_generated() {
     let mut runner = TestRunner::deterministic();
