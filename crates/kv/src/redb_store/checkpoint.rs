@@ -77,10 +77,12 @@ impl StoreCore {
         &self,
         state: &mut CommitState,
         now: &dyn Fn() -> i64,
+        check_process: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
         if !state.wal.is_overdue(self.source.sync_relaxed_after_millis(), now) {
             return Ok(());
         }
+        check_process()?;
         match state.wal.append(&[], 0, WriteOptions::durability(Durability::Durable))? {
             Appended::Logged => Ok(()),
             Appended::NeedsCheckpoint | Appended::Failed(_) => self.flush(state, false),

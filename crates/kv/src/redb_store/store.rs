@@ -337,10 +337,10 @@ impl Store for RedbStore {
     }
 
     fn sync_overdue(&self, now: &dyn Fn() -> i64) -> Result<()> {
-        self.check_process()?;
         // The holder commits or recovers: a later call finds what it leaves.
         let Some(mut state) = self.core.try_commit_state() else { return Ok(()) };
-        self.core.sync_overdue(&mut state, now)
+        // Every operation asks, and mostly nothing is overdue: it costs no system call then.
+        self.core.sync_overdue(&mut state, now, &|| self.check_process())
     }
 
     fn commit_signal(&self) -> Option<Arc<CommitSignal>> {
