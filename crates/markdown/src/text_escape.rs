@@ -106,11 +106,8 @@ fn reads_as_it_is(text: &str) -> bool {
     let starts = first.is_ascii_alphabetic() || !first.is_ascii() || b"\"'(.,/%?".contains(first);
     starts
         && !matches!(last, b' ' | b'\t' | b'#')
-        // Branchless within a chunk, so that it is compiled to vector instructions.
-        && !bytes.chunks(64).any(|chunk| {
-            let is_form = |byte: u8| matches!(byte, b'\n' | b'\r' | b'<' | b'&');
-            chunk.iter().fold(false, |found, byte| found | is_form(*byte))
-        })
+        && memchr::memchr3(b'\n', b'<', b'&', bytes).is_none()
+        && memchr::memchr(b'\r', bytes).is_none()
 }
 
 fn raise(text: Cow<'_, str>, forms: impl FnOnce(&str) -> Vec<CharForm>) -> Cow<'_, str> {
