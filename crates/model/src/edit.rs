@@ -210,14 +210,14 @@ pub enum Edit {
     },
 }
 
-/// What an [`Edit`] changes.
+/// The kind of thing that an [`Edit`] changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditSubject {
     /// Blocks, comments and schemas within documents.
     Content,
     /// A document as a whole.
     Document,
-    /// What is in no document: folders, files, and the settings of the space.
+    /// Folders, files and the settings of the space, which are in no document.
     Space,
 }
 
@@ -271,7 +271,7 @@ impl Edit {
         })
     }
 
-    /// What the edit changes.
+    /// The kind of thing that the edit changes.
     pub const fn subject(&self) -> EditSubject {
         match self {
             Self::Insert { .. }

@@ -270,7 +270,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
         Ok(ReachedNodes { nodes, blocks })
     }
 
-    /// Puts the top where it was taken from, or behind the others. Returns its index.
+    /// Returns the top to its place, or appends it. Returns its index.
     fn put_top(&mut self, top: M::Node) -> usize {
         if let Some(first @ None) = self.blocks.first_mut() {
             *first = Some((0, top));
