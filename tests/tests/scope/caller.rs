@@ -467,7 +467,11 @@ impl Asking<'_> {
             let at = self.dice.below(lines.len() + 1);
             match self.dice.below(5) {
                 0 => {
-                    lines.splice(at..at, [String::new(), self.line(), String::new()]).for_each(drop)
+                    // Code shows what its author wrote: an ID that the guest knows is no leak there.
+                    let fences = lines[..at].iter().filter(|line| line.starts_with("```"));
+                    let is_code = fences.count() % 2 == 1;
+                    let line = if is_code { self.words() } else { self.line() };
+                    lines.splice(at..at, [String::new(), line, String::new()]).for_each(drop);
                 }
                 _ if at == lines.len() => {}
                 1 => drop(lines.remove(at)),
