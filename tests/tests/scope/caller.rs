@@ -467,7 +467,7 @@ impl Asking<'_> {
             let at = self.dice.below(lines.len() + 1);
             match self.dice.below(5) {
                 0 => {
-                    // Code shows what its author wrote: an ID that the guest knows is no leak there.
+                    // Code shows what its author wrote: an ID that the guest knows is no leak.
                     let fences = lines[..at].iter().filter(|line| line.starts_with("```"));
                     let is_code = fences.count() % 2 == 1;
                     let line = if is_code { self.words() } else { self.line() };
