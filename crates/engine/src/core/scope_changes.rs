@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use leafbase_model::{
-    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, EditSubject, Error, Location,
-    Result, ScopedChange, Subtrees, Timestamp, invariant,
+    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result,
+    ScopedChange, Subtrees, Timestamp, invariant,
 };
 
 use crate::core::redaction::hidden_relations;
 use crate::core::scope_folders::{FolderEntry, ScopeFolders};
-use crate::core::scope_pages::{PageWrites, page_writes};
+use crate::core::scope_pages::{PageWrites, check_is_of_space, page_writes};
 use crate::core::tree::Tree;
 
 /// How many rows of the change log are read at a time.
@@ -350,10 +350,7 @@ impl VisibleChange {
             | Edit::PurgeDocument { .. }
             | Edit::Update { .. }
             | Edit::UpdateDocument { .. } => {}
-            edit => invariant!(
-                edit.subject() == EditSubject::Space,
-                "an edit of documents or of their content has an arm"
-            ),
+            edit => check_is_of_space(edit)?,
         }
         Ok(())
     }

@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Change, DocumentId, DocumentRecord, Edit, EditSubject, Error,
-    ErrorKind, Location, PropertyValue, Result, Schema, invariant,
+    BlockData, BlockId, BlockKind, Change, DocumentId, DocumentRecord, Edit, Error, ErrorKind,
+    Location, PropertyValue, Result, Schema,
 };
 
 use crate::core::redaction::hidden_relations::{self, Sees};
 use crate::core::scope_changes::{AdditionSequences, ScopeAtWrite, ScopeRow};
-use crate::core::scope_pages::PageWrites;
+use crate::core::scope_pages::{PageWrites, check_is_of_space};
 use crate::core::tree::Tree;
 
 /// The inverse of the visible part of a change.
@@ -145,10 +145,7 @@ fn place(scope: &ScopeAtWrite<'_>, pages: Option<&PageWrites>, edit: &Edit) -> R
         }
         Edit::PurgeDocument { .. } => EditPlace::Hidden,
         edit => {
-            invariant!(
-                edit.subject() == EditSubject::Space,
-                "an edit of documents or of their content has an arm"
-            );
+            check_is_of_space(edit)?;
             EditPlace::Hidden
         }
     })

@@ -224,17 +224,18 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     fn in_order(mut self, top: M::Node, extent: TreeExtent) -> Result<ReachedNodes<M::Node>> {
         // Levels are sorted one by one: sorted together, parents are found by binary search.
         self.children.sort_unstable_by_key(|children| children.parent);
-        let (below_top, mut omitted) = self.children_of(top.id());
-        // Fast path: most documents have no other parent than their root, which is the first block.
-        let is_flat =
-            |children: &ChildNodes| children.parent.is_nil() || children.parent == top.id();
-        let is_in_order = below_top.start == 1 && self.children.iter().all(is_flat);
+        let top_id = top.id();
+        let (below_top, mut omitted) = self.children_of(top_id);
         let top_index = self.put_top(top);
-        if is_in_order {
+        // Fast path: most documents have no other parent than their root, which is the first block.
+        let is_flat = |children: &ChildNodes| [BlockId::NIL, top_id].contains(&children.parent);
+        if top_index == 0 && below_top.start == 1 && self.children.iter().all(is_flat) {
             self.blocks.truncate(below_top.end);
         } else {
             let mut ranks = vec![UNREACHED; self.blocks.len()];
-            ranks.iter_mut().skip(top_index).take(1).for_each(|rank| *rank = 0);
+            if let Some(rank) = ranks.get_mut(top_index) {
+                *rank = 0;
+            }
             let (mut reached, mut path) = (1, vec![below_top]);
             while let Some(children) = path.last_mut() {
                 let Some(index) = children.next() else {
@@ -270,7 +271,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
         Ok(ReachedNodes { nodes, blocks })
     }
 
-    /// Returns the top to its place, or appends it. Returns its index.
+    /// Stores the top in the place that it was taken from, or at the end. Returns its index.
     fn put_top(&mut self, top: M::Node) -> usize {
         if let Some(first @ None) = self.blocks.first_mut() {
             *first = Some((0, top));
