@@ -4,6 +4,7 @@ mod attachments;
 mod batch;
 mod block_references;
 mod file_warnings;
+mod held_documents;
 pub(crate) mod inline_links;
 pub(crate) mod inline_rewrites;
 pub(crate) mod link_resolver;
@@ -29,9 +30,10 @@ use leafbase::{
 };
 
 use self::attachments::{AttachmentImport, CandidateState};
-use self::batch::{BatchResult, ImportBatch, PendingBlockLink, SecondPass};
+use self::batch::{BatchResult, ImportBatch, PendingBlockLink, SecondPass, redirect_file};
 use self::block_references::BlockReferences;
 use self::file_warnings::FileWarnings;
+use self::held_documents::{HeldDocuments, NewFile};
 use self::link_resolver::{AnchorPlaceholders, LinkResolver};
 use self::plan::{PlanStep, PlannedFile};
 use crate::folder::ImportSource;
@@ -127,7 +129,9 @@ pub(crate) struct Importer<'a> {
     plan: &'a ImportPlan,
     factory: &'a DocumentFactory,
     placeholders: AnchorPlaceholders,
-    /// Links with placeholders, for the second pass.
+    /// Documents that are written once all files have been read.
+    held: HeldDocuments,
+    /// Links of documents that were not held back, for the second pass.
     pending: Vec<PendingBlockLink>,
     references: BlockReferences,
     /// Whether each file of the plan was imported.
@@ -180,6 +184,7 @@ impl<'a> Importer<'a> {
             plan,
             attachments: AttachmentImport::default(),
             placeholders: AnchorPlaceholders::default(),
+            held: HeldDocuments::default(),
             pending: Vec::new(),
             references: BlockReferences::default(),
             imported: plan.files.iter().map(|file| file.is_known).collect(),
@@ -224,6 +229,9 @@ impl<'a> Importer<'a> {
             }
         }
         if self.batch.edits.is_empty() {
+            self.release_held(progress)?;
+        }
+        if self.batch.edits.is_empty() {
             return Ok(None);
         }
         let created = self.write_batch(source)?;
@@ -231,6 +239,27 @@ impl<'a> Importer<'a> {
             self.report_progress(progress);
         }
         Ok(Some(created))
+    }
+
+    /// Adds documents that were held back to the batch, until it is full.
+    fn release_held(&mut self, progress: &mut ProgressCounter<'_>) -> Result<()> {
+        let held = &mut self.held.documents;
+        if held.iter().any(|new| !new.pending.is_empty()) {
+            let second_pass = SecondPass {
+                connection: self.connection,
+                plan: self.plan,
+                imported: &self.imported,
+            };
+            let mut result = second_pass.link_held(held, progress)?;
+            self.report.canceled |= result.canceled;
+            self.report.warnings.append(&mut result.warnings);
+        }
+        while self.batch.blocks < MIN_BATCH_BLOCKS
+            && let Some(new) = self.held.documents.pop_front()
+        {
+            self.add_to_batch(new);
+        }
+        Ok(())
     }
 
     fn report_progress(&mut self, progress: &mut ProgressCounter<'_>) {
@@ -244,9 +273,13 @@ impl<'a> Importer<'a> {
         self.imported.get(index).copied().unwrap_or(false)
     }
 
-    /// The documents with links to headings and blocks that are looked up at the end.
+    /// The stored documents with links that are directed elsewhere at the end.
     pub(crate) fn relinked(&self) -> impl Iterator<Item = DocumentId> {
-        let files = self.pending.iter().map(|(_, file, _)| *file).chain(self.references.files());
+        let pending = self.pending.iter();
+        let pending = pending
+            .filter(|(.., link)| link.anchor.is_some() || !self.is_imported(link.target))
+            .map(|(_, file, _)| *file);
+        let files = pending.chain(self.references.files());
         files.filter_map(|file| Some(self.plan.files.get(file)?.id))
     }
 
@@ -316,28 +349,35 @@ impl<'a> Importer<'a> {
         self.report.warnings.append(&mut warnings);
         self.report.links += resolved_links;
         self.report.blocks += blocks.len().saturating_sub(1) as u64;
-        for link in pending {
-            let Some(block) = blocks.get(link.block) else {
-                invariant!("a pending link is in block {} of its document", link.block)
-            };
-            self.pending.push((*block, index, link));
-        }
         self.references.add(index, &blocks, references, named)?;
-        self.batch.blocks += blocks.len();
-        // Attachments are created by the first batch whose documents show them.
-        let shown = self.attachments.shown(&edits);
-        if shown.is_empty() {
-            self.without_files.insert(file.id);
-        }
-        let (files, uploads) = self.attachments.create(shown);
-        // The files come first: documents can only show files that exist.
-        self.batch.edits.extend(files.into_iter().chain(edits));
-        self.batch.uploads.extend(uploads);
         debug_assert!(self.imported.get(index) == Some(&false), "{} is imported once", file.path);
         if let Some(imported) = self.imported.get_mut(index) {
             *imported = true;
         }
+        let new = NewFile { file: index, edits, blocks: blocks.len(), pending };
+        if let Some(mut new) = self.held.hold(new) {
+            for link in new.pending.drain(..) {
+                let Some(block) = blocks.get(link.block) else {
+                    invariant!("a pending link is in block {} of its document", link.block)
+                };
+                self.pending.push((*block, index, link));
+            }
+            self.add_to_batch(new);
+        }
         Ok(())
+    }
+
+    fn add_to_batch(&mut self, new: NewFile) {
+        self.batch.blocks += new.blocks;
+        // Attachments are created by the first batch whose documents show them.
+        let shown = self.attachments.shown(&new.edits);
+        if shown.is_empty() {
+            self.without_files.extend(self.plan.files.get(new.file).map(|file| file.id));
+        }
+        let (files, uploads) = self.attachments.create(shown);
+        // The files come first: documents can only show files that exist.
+        self.batch.edits.extend(files.into_iter().chain(new.edits));
+        self.batch.uploads.extend(uploads);
     }
 
     /// Parses a file. If no document can be made of its blocks, it becomes one code block.
@@ -524,7 +564,7 @@ impl<'a> Importer<'a> {
     ) {
         if let Some(path) = self.attachments.forget(file) {
             match self.attachments.import(self.factory, source, &path) {
-                Ok(url) => drop(batch.redirect(file, &|_| url.clone())),
+                Ok(url) => drop(self.redirect(batch, file, &|_| url.clone())),
                 Err(reason) => self.keep_path(batch, file, &path, &reason),
             }
             let (files, uploads) = self.attachments.create(self.attachments.shown(&batch.edits));
@@ -534,15 +574,26 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// Redirects links from `file` in the documents that are not written yet.
+    fn redirect(
+        &mut self,
+        batch: &mut ImportBatch,
+        file: AssetId,
+        url: &dyn Fn(DocumentId) -> String,
+    ) -> Vec<DocumentId> {
+        let held = self.held.documents.iter_mut().flat_map(|new| &mut new.edits);
+        redirect_file(batch.edits.iter_mut().chain(held), file, url)
+    }
+
     /// Turns the links to a deleted attachment back into relative paths.
     fn keep_path(&mut self, batch: &mut ImportBatch, file: AssetId, path: &str, reason: &str) {
-        let file_of =
-            |document: DocumentId| self.plan.file(document).map_or("", |file| file.path.as_str());
-        let relative = |document| encode(&relative_path(file_of(document), path));
-        for document in batch.redirect(file, &relative) {
+        let plan = self.plan;
+        let relative = |document| encode(&relative_path(plan.path_of(document), path));
+        for document in self.redirect(batch, file, &relative) {
             let message = format!("{path} was not imported: {reason}; the path is kept");
             let kind = VaultWarningKind::Attachment;
-            self.report.warnings.push(VaultWarning::of_file(file_of(document), kind, message));
+            let warning = VaultWarning::of_file(plan.path_of(document), kind, message);
+            self.report.warnings.push(warning);
         }
     }
 

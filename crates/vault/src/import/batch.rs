@@ -4,7 +4,7 @@
 //! against the state in which it runs: deleted folders, days that have a note by now, deleted
 //! attachments, deleted blocks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use leafbase::bulk::{self, DocumentFactory, SpaceView, StagedFile, Subtrees, invariant};
 use leafbase::{
@@ -12,6 +12,7 @@ use leafbase::{
     Result,
 };
 
+use super::held_documents::{NewFile, NewUrls, redirect_links};
 use super::link_resolver::PendingLink;
 use super::link_targets::FileIndex;
 use super::plan::ImportPlan;
@@ -63,28 +64,29 @@ impl ImportBatch {
         })?;
         Ok(result)
     }
+}
 
-    /// Redirects links from `file` to the URL for their document. Returns the documents changed.
-    pub(super) fn redirect(
-        &mut self,
-        file: AssetId,
-        url: &dyn Fn(DocumentId) -> String,
-    ) -> Vec<DocumentId> {
-        let mut changed = Vec::new();
-        for edit in &mut self.edits {
-            if let Edit::CreateDocument { record, subtrees } = edit {
-                let mut is_changed = false;
-                for node in &mut subtrees.0 {
-                    is_changed |= rewrite_urls(&mut node.block.data, &mut |link| {
-                        (AssetUrl::asset_of(link.url) == Some(file))
-                            .then(|| url(record.id) + fragment(link.url))
-                    });
-                }
-                changed.extend(is_changed.then_some(record.id));
+/// Redirects links from `file`, in new documents, to the URL for their document. Returns the
+/// documents changed.
+pub(super) fn redirect_file<'e>(
+    edits: impl IntoIterator<Item = &'e mut Edit>,
+    file: AssetId,
+    url: &dyn Fn(DocumentId) -> String,
+) -> Vec<DocumentId> {
+    let mut changed = Vec::new();
+    for edit in edits {
+        if let Edit::CreateDocument { record, subtrees } = edit {
+            let mut is_changed = false;
+            for node in &mut subtrees.0 {
+                is_changed |= rewrite_urls(&mut node.block.data, &mut |link| {
+                    (AssetUrl::asset_of(link.url) == Some(file))
+                        .then(|| url(record.id) + fragment(link.url))
+                });
             }
+            changed.extend(is_changed.then_some(record.id));
         }
-        changed
     }
+    changed
 }
 
 fn missing_files(view: &SpaceView<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
@@ -184,7 +186,8 @@ fn moved(to: Option<FolderId>) -> String {
 pub(super) type PendingBlockLink = (BlockId, FileIndex, PendingLink);
 
 /// The second pass of an import, after all files have been read: links to anchors get the IDs of
-/// their blocks, and links to files that were skipped become relative again.
+/// their blocks, and links to files that were skipped become relative again. Documents with links
+/// to anchors are held back for it, as far as memory allows.
 pub(super) struct SecondPass<'a> {
     pub(super) connection: &'a Connection,
     pub(super) plan: &'a ImportPlan,
@@ -210,25 +213,18 @@ struct ResolvedAnchors {
 }
 
 impl SecondPass<'_> {
-    /// Resolves the pending links and rewrites their blocks.
+    /// Resolves the pending links of stored documents and rewrites their blocks.
     pub(super) fn run(
         &self,
         pending: &[PendingBlockLink],
         progress: &mut ProgressCounter<'_>,
     ) -> Result<SecondPassResult> {
-        let anchors = self.resolve_anchors(pending, progress)?;
+        let links = pending.iter().map(|(_, _, link)| link);
+        let anchors = self.resolve_anchors(links, &HashMap::new(), progress)?;
         let mut warnings = Vec::new();
         let mut changes: Vec<(BlockId, HashMap<BlockId, String>)> = Vec::new();
-        for (block, from, link) in pending {
-            let is_pending = link.anchor.is_some() || !self.is_imported(link.target);
-            if !(self.is_imported(*from) && is_pending) {
-                continue;
-            }
-            let (url, warning) = self.resolve(*from, link, &anchors);
-            if let Some((kind, message)) = warning {
-                let warning = VaultWarning::of_file(self.plan.path(*from), kind, message);
-                warnings.push(VaultWarning { line: link.line, ..warning });
-            }
+        for (block, from, link) in pending.iter().filter(|(_, from, _)| self.is_imported(*from)) {
+            let Some(url) = self.new_url(*from, link, &anchors, &mut warnings) else { continue };
             // The links of one block are consecutive.
             // Grouped by block, so that each block is decoded and written once.
             match changes.last_mut().filter(|(last, _)| last == block) {
@@ -247,21 +243,63 @@ impl SecondPass<'_> {
         Ok(SecondPassResult { warnings, canceled: !anchors.unresolved.is_empty() })
     }
 
+    /// Resolves the pending links of documents that were held back. All others have been written.
+    pub(super) fn link_held(
+        &self,
+        held: &mut VecDeque<NewFile>,
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<SecondPassResult> {
+        let contents = held.iter().filter_map(|new| Some((new.file, new.subtrees()?))).collect();
+        let links = held.iter().flat_map(|new| &new.pending);
+        let anchors = self.resolve_anchors(links, &contents, progress)?;
+        let mut warnings = Vec::new();
+        for NewFile { file, edits, pending, .. } in held {
+            let mut urls = NewUrls::new();
+            for link in pending.drain(..) {
+                if let Some(url) = self.new_url(*file, &link, &anchors, &mut warnings) {
+                    urls.entry(link.block).or_default().insert(link.id, url);
+                }
+            }
+            redirect_links(edits, &urls);
+        }
+        Ok(SecondPassResult { warnings, canceled: !anchors.unresolved.is_empty() })
+    }
+
+    /// The URL that a pending link gets. `None` if it keeps its own.
+    fn new_url(
+        &self,
+        from: FileIndex,
+        link: &PendingLink,
+        anchors: &ResolvedAnchors,
+        warnings: &mut Vec<VaultWarning>,
+    ) -> Option<String> {
+        if link.anchor.is_none() && self.is_imported(link.target) {
+            return None;
+        }
+        let (url, warning) = self.resolve(from, link, anchors);
+        warnings.extend(warning.map(|(kind, message)| {
+            let warning = VaultWarning::of_file(self.plan.path(from), kind, message);
+            VaultWarning { line: link.line, ..warning }
+        }));
+        Some(url)
+    }
+
     fn is_imported(&self, file: FileIndex) -> bool {
         let imported = self.imported.get(file).copied();
         debug_assert!(imported.is_some(), "file indices come from the plan");
         imported.unwrap_or(false)
     }
 
-    /// Looks up the anchors, file by file. An import that was cancelled before still looks them up:
-    /// few files were read.
-    fn resolve_anchors(
+    /// Looks up the anchors, file by file, in the space and in the `held` documents. An import that
+    /// was cancelled before still looks them up: few files were read.
+    fn resolve_anchors<'l>(
         &self,
-        pending: &[PendingBlockLink],
+        links: impl Iterator<Item = &'l PendingLink>,
+        held: &HashMap<FileIndex, &Subtrees>,
         progress: &mut ProgressCounter<'_>,
     ) -> Result<ResolvedAnchors> {
         let mut files: BTreeMap<FileIndex, BTreeMap<BlockId, &str>> = BTreeMap::new();
-        for (_, _, link) in pending.iter().filter(|(.., link)| self.is_imported(link.target)) {
+        for link in links.filter(|link| self.is_imported(link.target)) {
             if let Some(anchor) = &link.anchor {
                 files.entry(link.target).or_default().insert(link.id, anchor);
             }
@@ -275,12 +313,15 @@ impl SecondPass<'_> {
                     resolved.unresolved.insert(file);
                     continue;
                 }
-                if let Some(document) = self.plan.files.get(file).map(|file| file.id) {
-                    let known = Anchors::of_document(&view.subtree(document.root())?);
-                    resolved.blocks.extend(
-                        anchors.iter().filter_map(|(id, anchor)| Some((*id, known.find(anchor)?))),
-                    );
-                }
+                let known = match (held.get(&file), self.plan.files.get(file)) {
+                    (Some(content), _) => Anchors::of_document(content),
+                    (None, Some(file)) => Anchors::of_document(&view.subtree(file.id.root())?),
+                    (None, None) => invariant!("file {file} is in the plan"),
+                };
+                let found = anchors.iter();
+                resolved
+                    .blocks
+                    .extend(found.filter_map(|(id, anchor)| Some((*id, known.find(anchor)?))));
                 progress.count();
                 progress.report();
             }
