@@ -184,7 +184,7 @@ impl<'a> Importer<'a> {
             plan,
             attachments: AttachmentImport::default(),
             placeholders: AnchorPlaceholders::default(),
-            held: HeldDocuments::default(),
+            held: HeldDocuments::new(plan.has_known_files()),
             pending: Vec::new(),
             references: BlockReferences::default(),
             imported: plan.files.iter().map(|file| file.is_known).collect(),
@@ -243,16 +243,19 @@ impl<'a> Importer<'a> {
 
     /// Adds documents that were held back to the batch, until it is full.
     fn release_held(&mut self, progress: &mut ProgressCounter<'_>) -> Result<()> {
-        let held = &mut self.held.documents;
-        if held.iter().any(|new| !new.pending.is_empty()) {
+        if self.held.has_unlinked() {
             let second_pass = SecondPass {
                 connection: self.connection,
                 plan: self.plan,
                 imported: &self.imported,
             };
-            let mut result = second_pass.link_held(held, progress)?;
+            let mut result = second_pass.link_held(&mut self.held.documents, progress)?;
             self.report.canceled |= result.canceled;
             self.report.warnings.append(&mut result.warnings);
+            let mut linked =
+                self.held.link_references(&self.references, self.connection, self.plan)?;
+            self.report.links += linked.links;
+            self.report.warnings.append(&mut linked.warnings);
         }
         while self.batch.blocks < MIN_BATCH_BLOCKS
             && let Some(new) = self.held.documents.pop_front()
@@ -349,12 +352,12 @@ impl<'a> Importer<'a> {
         self.report.warnings.append(&mut warnings);
         self.report.links += resolved_links;
         self.report.blocks += blocks.len().saturating_sub(1) as u64;
-        self.references.add(index, &blocks, references, named)?;
+        self.references.add_named(&blocks, named)?;
         debug_assert!(self.imported.get(index) == Some(&false), "{} is imported once", file.path);
         if let Some(imported) = self.imported.get_mut(index) {
             *imported = true;
         }
-        let new = NewFile { file: index, edits, blocks: blocks.len(), pending };
+        let new = NewFile { file: index, edits, blocks: blocks.len(), pending, references };
         if let Some(mut new) = self.held.hold(new) {
             for link in new.pending.drain(..) {
                 let Some(block) = blocks.get(link.block) else {
@@ -362,6 +365,7 @@ impl<'a> Importer<'a> {
                 };
                 self.pending.push((*block, index, link));
             }
+            self.references.add(index, &blocks, std::mem::take(&mut new.references))?;
             self.add_to_batch(new);
         }
         Ok(())

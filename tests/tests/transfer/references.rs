@@ -99,7 +99,37 @@ fn references_lead_to_blocks_and_come_back() {
         }
         let check = notes.space().check().expect("checked");
         assert!(check.is_clean(), "{note}: {check:?}");
+        let blocks = below(&notes, named(&notes, "Note").root());
+        assert!(blocks.iter().all(|block| block.rev == 1), "{note}: they are written at once");
     }
+}
+
+/// So many that memory does not hold all of them back: they are written, and then again.
+#[test]
+fn references_of_a_large_import_lead_to_blocks() {
+    let filler = with_ids(&format!("- ((KEPT))\n{}", "- x\n".repeat(19_998)));
+    let note = |number: usize| format!("Note {number}");
+    let notes_of = NOTES.iter().enumerate();
+    // Each is read on its own: no ID is that of blocks in two files.
+    let texts = notes_of.filter(|(_, (text, ..))| !text.contains("OWN"));
+    let texts: Vec<_> = texts.map(|(number, found)| (number, with_ids(found.0), found)).collect();
+    let target = with_ids(TARGET);
+    let mut files = vec![("A.md".to_owned(), &*filler), ("Target.md".to_owned(), &*target)];
+    files.extend(texts.iter().map(|(number, text, _)| (note(*number) + ".md", &**text)));
+    let mut source = MemorySource::from_iter(files.iter().map(|(path, text)| (path, *text)));
+    let notes = Space::in_memory().expect("a space").connect();
+    import_from(&notes, &mut source, &ImportOptions::new(), &mut on).expect("imported");
+    for (number, text, (_, expected, _)) in &texts {
+        let title = note(*number);
+        assert_eq!(targets(&notes, &title), *expected, "{text}");
+        let blocks = below(&notes, named(&notes, &title).root());
+        let is_written_again = blocks.iter().any(|block| block.rev == 2);
+        assert_eq!(is_written_again, expected.iter().any(|to| *to != "Target"), "{text}");
+    }
+    let written = written(&notes, LinkStyle::AsWritten);
+    assert!(files.iter().all(|(path, text)| written[path] == *text));
+    let check = notes.space().check().expect("checked");
+    assert!(check.is_clean(), "{check:?}");
 }
 
 #[test]
@@ -199,6 +229,11 @@ fn references_of_edited_files_lead_to_any_file() {
     assert_eq!(unresolved(&run()), 0);
     assert_eq!(targets(&notes, "Note"), ["kept", "own", "new"]);
     assert_eq!(targets(&notes, "New"), ["kept", "own"]);
+    // The same with a heading.
+    write("Note.md", "- a ((KEPT)) ((OWN)) ((GONE))\n- own\n  id:: OWN\n\n# Late\n");
+    write("Newer.md", "[[Note#Late]]\n");
+    let kinds: Vec<_> = run().warnings.iter().map(|warning| warning.kind).collect();
+    assert_eq!((targets(&notes, "Newer"), kinds), (vec!["Late".to_owned()], vec![]));
     // To a file that is read later.
     write("Note.md", "- a ((KEPT)) ((HEAD))\n");
     write("Target.md", "- head\n  id:: HEAD\n- kept\n  id:: KEPT\n");

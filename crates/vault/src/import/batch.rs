@@ -249,7 +249,7 @@ impl SecondPass<'_> {
         held: &mut VecDeque<NewFile>,
         progress: &mut ProgressCounter<'_>,
     ) -> Result<SecondPassResult> {
-        let contents = held.iter().filter_map(|new| Some((new.file, new.subtrees()?))).collect();
+        let contents = held.iter().filter_map(|new| Some((new.file, new.content()?))).collect();
         let links = held.iter().flat_map(|new| &new.pending);
         let anchors = self.resolve_anchors(links, &contents, progress)?;
         let mut warnings = Vec::new();

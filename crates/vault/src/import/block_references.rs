@@ -119,28 +119,32 @@ pub(super) struct LinkedReferences {
 }
 
 impl BlockReferences {
-    /// Adds a new file: its references, and the IDs of its blocks.
+    /// Adds the IDs that blocks of a new file have for Logseq.
+    pub(super) fn add_named(
+        &mut self,
+        blocks: &[BlockId],
+        named: Vec<(String, usize)>,
+    ) -> Result<()> {
+        for (id, index) in named {
+            self.named.entry(id).or_insert(block_at(blocks, index)?);
+        }
+        Ok(())
+    }
+
+    /// Adds the references of a new file that is not held back.
     pub(super) fn add(
         &mut self,
         file: FileIndex,
         blocks: &[BlockId],
         references: Vec<BlockReference>,
-        named: Vec<(String, usize)>,
     ) -> Result<()> {
-        let block = |index: usize| match blocks.get(index) {
-            Some(block) => Ok(*block),
-            None => invariant!("a reference or an ID is in block {index} of its file"),
-        };
-        for (id, index) in named {
-            self.named.entry(id).or_insert(block(index)?);
-        }
         for reference in references {
-            self.pending.push((block(reference.block)?, file, reference));
+            self.pending.push((block_at(blocks, reference.block)?, file, reference));
         }
         Ok(())
     }
 
-    /// The new files with references.
+    /// The new files that are written with references.
     pub(super) fn files(&self) -> impl Iterator<Item = FileIndex> {
         self.pending.iter().map(|(_, file, _)| *file)
     }
@@ -168,7 +172,7 @@ impl BlockReferences {
         Ok(found)
     }
 
-    /// Turns the references of new documents into links.
+    /// Turns the references of new documents that were written with them into links.
     pub(super) fn link(&self, notes: &Connection, plan: &ImportPlan) -> Result<LinkedReferences> {
         let ids = self.pending.iter().map(|(_, _, reference)| reference.id.as_str());
         let found = self.find(notes, plan, ids)?;
@@ -185,6 +189,13 @@ impl BlockReferences {
             linked.links += link_blocks(notes, blocks, &found)?;
         }
         Ok(linked)
+    }
+}
+
+fn block_at(blocks: &[BlockId], index: usize) -> Result<BlockId> {
+    match blocks.get(index) {
+        Some(block) => Ok(*block),
+        None => invariant!("a reference or an ID is in block {index} of its file"),
     }
 }
 
