@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{Bound, ControlFlow, Range};
 use std::rc::Rc;
 
-use leafbase_model::{BlockId, BlockRecord, Day, DocumentId, Error, Result};
+use leafbase_model::{
+    BlockId, BlockRecord, Day, DocumentId, Error, Result, TaskLocation, invariant,
+};
 
 use super::query::foreign_cursor;
 use super::trees::rows_of;
@@ -13,6 +15,8 @@ use crate::keyspaces::{self, LOGBOOK, TASKS_BY_DAY, day_bytes, prefix_end_of};
 use crate::kv::{KeyRange, Read};
 use crate::records;
 use crate::records::block::{self, AuthorCache};
+use crate::records::layout::Value;
+use crate::records::listed_task::ListedTask;
 use crate::records::location::LocationRecord;
 use crate::run::RunView;
 use crate::tasks::TaskEntry;
@@ -20,14 +24,26 @@ use crate::tasks::TaskEntry;
 /// Runs without wanted blocks that a scan passes before it seeks the next one.
 const MAX_PASSED: usize = 4;
 
+/// Tasks for which a page has room at first.
+const ROOM: usize = 64;
+
 /// Receives the key of a run, the run, the index of a block in it, and the block.
 type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
 
+/// A task of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRow {
+    /// Its block.
+    pub block: BlockRecord,
+    /// Where it is.
+    pub location: TaskLocation,
+}
+
 /// A page of a listing of tasks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskPage {
-    /// The blocks of the tasks, in the order of the listing.
-    pub tasks: Vec<BlockId>,
+    /// The tasks, in the order of the listing.
+    pub tasks: Vec<TaskRow>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<PageCursor>,
 }
@@ -39,6 +55,12 @@ pub(crate) fn parse_entry(key: &[u8], value: &[u8]) -> Result<(BlockId, TaskEntr
     let entry = TaskEntry::read(is_open, records::body(key, value)?)
         .ok_or_else(|| records::corrupt(key))?;
     Ok((block, entry))
+}
+
+/// Decodes a row by day or of the logbook.
+pub(crate) fn parse_listed(key: &[u8], value: &[u8]) -> Result<(BlockId, ListedTask)> {
+    let block = keyspaces::parse_listed_task(key).ok_or_else(|| records::corrupt(key))?;
+    Ok((block, records::decode(key, value, ListedTask::decode)?))
 }
 
 /// The open tasks of `document`, or the closed ones, by ID.
@@ -146,20 +168,48 @@ impl SpaceReader<'_> {
         if limit == 0 || range.is_empty() {
             return Ok(page);
         }
+        page.tasks.reserve(limit.min(ROOM));
+        let (mut long, mut authors) = (Vec::new(), AuthorCache::default());
         self.read.scan(range, &mut |key, value| {
-            records::decode_empty(key, value)?;
-            if page.tasks.len() == limit {
+            let found = page.tasks.len() + long.len();
+            if found == limit {
                 page.next = Some(PageCursor(std::mem::take(&mut last)));
                 return Ok(ControlFlow::Break(()));
             }
-            page.tasks
-                .push(keyspaces::parse_listed_task(key).ok_or_else(|| records::corrupt(key))?);
-            if page.tasks.len() == limit {
+            let (id, ListedTask { location, block }) = parse_listed(key, value)?;
+            match block {
+                Some(record) => {
+                    let block = block::decode(id, &record, &mut authors)
+                        .map_err(|error| records::decode_error(key, error))?;
+                    page.tasks.push(TaskRow { block, location });
+                }
+                None => long.push((found, id, location)),
+            }
+            if found + 1 == limit {
                 key.clone_into(&mut last);
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        if !long.is_empty() {
+            self.add_long_blocks(long, &mut page.tasks)?;
+        }
         Ok(page)
+    }
+
+    /// Adds the tasks whose rows have no block, since that is long, each at its index.
+    fn add_long_blocks(
+        &self,
+        long: Vec<(usize, BlockId, TaskLocation)>,
+        tasks: &mut Vec<TaskRow>,
+    ) -> Result<()> {
+        self.prefetch(&long.iter().map(|(_, id, _)| *id).collect::<Vec<_>>());
+        for (index, id, location) in long {
+            let missing = || records::corrupt(&keyspaces::block_location(id));
+            let block = self.block(id)?.ok_or_else(missing)?;
+            invariant!(index <= tasks.len(), "tasks before this one have been added");
+            tasks.insert(index, TaskRow { block, location });
+        }
+        Ok(())
     }
 
     /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
