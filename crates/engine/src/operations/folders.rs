@@ -289,7 +289,7 @@ fn tree(reader: SpaceReader<'_>, counts: &LocationCounts) -> Result<Vec<Folder>>
     for (index, record) in records.iter().enumerate() {
         siblings.entry(record.parent).or_insert(index..index).end = index + 1;
     }
-    let below = |parent| siblings.get(&parent).cloned().unwrap_or_default();
+    let below = |parent| siblings.get(&parent).map_or(0..0, Range::clone);
     // Parents before their descendants, siblings last first.
     let mut waiting: Vec<usize> = below(None).collect();
     let mut ordered = Vec::with_capacity(records.len());

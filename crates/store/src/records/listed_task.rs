@@ -49,7 +49,7 @@ record! {
     document, note,
     block(
         |array| array.field(block.is_none(), |out| {
-            encode_bin(out, block.as_deref().unwrap_or_default());
+            block.iter().for_each(|record| encode_bin(out, record));
         }),
         |fields| fields.next(Decoder::bin)?.map(Into::into)
     ),

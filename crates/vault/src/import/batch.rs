@@ -224,12 +224,13 @@ impl SecondPass<'_> {
         let mut warnings = Vec::new();
         let mut changes: Vec<(BlockId, HashMap<BlockId, String>)> = Vec::new();
         for (block, from, link) in pending.iter().filter(|(_, from, _)| self.is_imported(*from)) {
-            let Some(url) = self.new_url(*from, link, &anchors, &mut warnings) else { continue };
-            // The links of one block are consecutive.
-            // Grouped by block, so that each block is decoded and written once.
-            match changes.last_mut().filter(|(last, _)| last == block) {
-                Some((_, urls)) => drop(urls.insert(link.id, url)),
-                None => changes.push((*block, HashMap::from([(link.id, url)]))),
+            if let Some(url) = self.new_url(*from, link, &anchors, &mut warnings) {
+                // The links of one block are consecutive.
+                // Grouped by block, so that each block is decoded and written once.
+                match changes.last_mut().filter(|(last, _)| last == block) {
+                    Some((_, urls)) => drop(urls.insert(link.id, url)),
+                    None => changes.push((*block, HashMap::from([(link.id, url)]))),
+                }
             }
         }
         let batches = changes.chunks(MAX_RELINKED_BLOCKS);

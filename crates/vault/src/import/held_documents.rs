@@ -38,11 +38,13 @@ impl NewFile {
         })
     }
 
-    pub(super) fn content_mut(&mut self) -> Option<&mut Subtrees> {
-        self.edits.iter_mut().find_map(|edit| match edit {
+    fn content_mut(&mut self) -> Result<&mut Subtrees> {
+        let content = self.edits.iter_mut().find_map(|edit| match edit {
             Edit::CreateDocument { subtrees, .. } => Some(subtrees),
             _ => None,
-        })
+        });
+        let Some(content) = content else { invariant!("a new file becomes a document") };
+        Ok(content)
     }
 
     /// Whether its links depend on what other files contain.
@@ -103,7 +105,7 @@ impl HeldDocuments {
                     linked.warnings.push(unresolved(plan.path(new.file), &reference));
                 }
             }
-            let Some(content) = new.content_mut() else { continue };
+            let content = new.content_mut()?;
             for block in blocks {
                 let Some(node) = content.0.get_mut(block) else {
                     invariant!("a reference is in block {block} of its file")
@@ -122,12 +124,13 @@ pub(super) type NewUrls = HashMap<usize, HashMap<BlockId, String>>;
 /// Directs links of the document that `edits` create elsewhere.
 pub(super) fn redirect_links(edits: &mut [Edit], urls: &NewUrls) {
     for edit in edits {
-        let Edit::CreateDocument { subtrees, .. } = edit else { continue };
-        for (block, urls) in urls {
-            if let Some(node) = subtrees.0.get_mut(*block) {
-                rewrite_urls(&mut node.block.data, &mut |link| {
-                    urls.get(&linked_block(link.url)?).cloned()
-                });
+        if let Edit::CreateDocument { subtrees, .. } = edit {
+            for (block, urls) in urls {
+                if let Some(node) = subtrees.0.get_mut(*block) {
+                    rewrite_urls(&mut node.block.data, &mut |link| {
+                        urls.get(&linked_block(link.url)?).cloned()
+                    });
+                }
             }
         }
     }
