@@ -1,11 +1,10 @@
 //! Reads of tasks: open ones by day, the logbook, and those of a document.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::{Bound, ControlFlow, Range};
 use std::rc::Rc;
 
 use leafbase_model::{
-    BlockId, BlockRecord, Day, DocumentId, Error, Result, TaskLocation, invariant,
+    BlockId, BlockRecord, Day, DocumentId, Error, IdMap, IdSet, Result, TaskLocation, invariant,
 };
 
 use super::query::foreign_cursor;
@@ -219,7 +218,7 @@ impl SpaceReader<'_> {
     /// As [`Self::locate`].
     pub fn tasks_of(&self, document: DocumentId, open_only: bool) -> Result<Vec<BlockId>> {
         let classes: &[bool] = if open_only { &[true] } else { &[true, false] };
-        let mut tasks = HashSet::new();
+        let mut tasks = IdSet::default();
         for is_open in classes {
             tasks.extend(
                 tasks_in(self.read, document, *is_open)?.into_iter().map(|(block, _)| block),
@@ -246,8 +245,8 @@ impl SpaceReader<'_> {
     pub fn task_blocks(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockRecord>> {
         let hint = |task: &BlockId| Ok((self.location_in(document, *task)?.run_key(), *task));
         let hints = tasks.iter().map(hint).collect::<Result<_>>()?;
-        let (mut blocks, mut authors) =
-            (HashMap::with_capacity(tasks.len()), AuthorCache::default());
+        let (mut blocks, mut authors) = (IdMap::default(), AuthorCache::default());
+        blocks.reserve(tasks.len());
         self.visit_in_runs(hints, &mut |key, run, index, id| {
             let block = block::decode(id, run.block(index), &mut authors)
                 .map_err(|error| records::decode_error(key, error))?;
@@ -265,9 +264,10 @@ impl SpaceReader<'_> {
     }
 
     /// The positions of `blocks` and of all their ancestors.
-    fn branches(&self, document: DocumentId, blocks: &HashSet<BlockId>) -> Result<Branches> {
+    fn branches(&self, document: DocumentId, blocks: &IdSet<BlockId>) -> Result<Branches> {
         let mut waiting: Vec<BlockId> = blocks.iter().copied().collect();
-        let (mut visited, mut hints) = (HashSet::new(), Vec::with_capacity(waiting.len()));
+        let (mut visited, mut hints) = (IdSet::default(), Vec::with_capacity(waiting.len()));
+        visited.reserve(waiting.len());
         while let Some(block) = waiting.pop() {
             if block.is_nil() || !visited.insert(block) {
                 continue;
