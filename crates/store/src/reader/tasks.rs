@@ -4,7 +4,8 @@ use std::ops::{Bound, ControlFlow, Range};
 use std::rc::Rc;
 
 use leafbase_model::{
-    BlockId, BlockRecord, Day, DocumentId, Error, IdMap, IdSet, Result, TaskLocation, invariant,
+    BlockId, BlockRecord, Day, DocumentId, Error, IdMap, IdSet, Result, TaskInfo, TaskLocation,
+    invariant,
 };
 
 use super::query::foreign_cursor;
@@ -36,6 +37,13 @@ pub struct TaskRow {
     pub block: BlockRecord,
     /// Where it is.
     pub location: TaskLocation,
+}
+
+impl PageCursor {
+    /// The cursor after a task that a listing returned.
+    pub fn after_task(block: BlockId, task: &TaskInfo) -> Self {
+        Self(TaskEntry::of(task).listed(block))
+    }
 }
 
 /// A page of a listing of tasks.

@@ -87,26 +87,22 @@ impl TaskList<'_> {
             self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;
         let limit = self.limit();
         let rows = limit.saturating_add(1).min(MAX_INDEX_ROWS);
-        let (mut items, mut last) = (Vec::new(), (None, 0));
+        let mut items: Vec<Task> = Vec::new();
         loop {
             let page = read(after.as_ref(), rows)?;
-            for (index, TaskRow { block, location }) in page.tasks.into_iter().enumerate() {
+            for TaskRow { block, location } in page.tasks {
                 let id = block.id;
                 let task = to_task(block, location).ok_or_else(|| missing(id))?;
                 if !is_wanted(&task.info) {
                     continue;
                 }
                 if items.len() == limit {
-                    // The index gives a cursor only for the last row that it was asked for, so the
-                    // read up to the last task of the page is repeated.
-                    let next = read(Option::as_ref(&last.0), last.1)?.next;
-                    return Ok(ItemsPage {
-                        items,
-                        next_cursor: next.map(|next| cursor::write(letter, &next)),
-                    });
+                    let last = items.last();
+                    let next = last.map(|last| PageCursor::after_task(last.id, &last.info));
+                    let next_cursor = next.map(|next| cursor::write(letter, &next));
+                    return Ok(ItemsPage { items, next_cursor });
                 }
                 items.push(task);
-                last = (after.clone(), index + 1);
             }
             match page.next {
                 Some(next) => after = Some(next),
