@@ -49,7 +49,9 @@ record! {
     document, note,
     block(
         |array| array.field(block.is_none(), |out| {
-            block.iter().for_each(|record| encode_bin(out, record));
+            if let Some(record) = block {
+                encode_bin(out, record);
+            }
         }),
         |fields| fields.next(Decoder::bin)?.map(Into::into)
     ),
