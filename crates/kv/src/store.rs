@@ -5,7 +5,7 @@
 //! over the store.
 
 use std::fmt;
-use std::ops::{Bound, ControlFlow};
+use std::ops::{Bound, ControlFlow, RangeBounds};
 use std::sync::Arc;
 
 use leafbase_model::Result;
@@ -33,6 +33,11 @@ impl<'a> KeyRange<'a> {
     /// The same keys in the opposite direction.
     pub fn reversed(self) -> Self {
         Self { reverse: !self.reverse, ..self }
+    }
+
+    /// Whether a key is within the bounds.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        RangeBounds::<[u8]>::contains(&(self.lower, self.upper), key)
     }
 
     /// Whether the bounds exclude every key. Check this before passing the bounds to a map of the

@@ -9,7 +9,7 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::Mutex;
 
 use leafbase_kv::testkit::{Disk, Fault, Loss, WalOnDisk, open_backend, open_backends};
-use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, Transaction, WriteOptions};
 use leafbase_model::{ErrorKind, Result};
 use redb::StorageBackend;
 
@@ -399,6 +399,62 @@ fn damaged_pages_are_an_error_and_not_a_panic() {
     let _ = std::panic::take_hook();
     assert!(found_by_verify > 10, "verify found {found_by_verify}");
     println!("{errors} errors on reading, {found_by_verify} found by verifying");
+}
+
+/// A leaf in the place of another one holds keys that a scan did not ask for. They are no end of
+/// what it asked for.
+#[test]
+fn a_leaf_in_the_place_of_another_hides_nothing() {
+    const PAGE: usize = 4_096;
+    const LEAF: u8 = 1;
+    let key = |number: u16| number.to_be_bytes();
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    let put = |transaction: &mut dyn Transaction| {
+        (0..300).try_for_each(|number| transaction.put(&key(number), &[7; 100]))
+    };
+    store.write(WriteOptions::default(), &mut |transaction| put(transaction)).unwrap();
+    store.flush().unwrap();
+    drop(store);
+    let image = disk.image();
+    let has_entries = |page: &usize| {
+        let page = &image[page * PAGE..][..PAGE];
+        page[0] == LEAF && page.windows(100).any(|bytes| bytes == [7; 100])
+    };
+    let leaves: Vec<usize> = (1..image.len() / PAGE).filter(has_entries).collect();
+    let (mut errors, mut found) = (0, 0);
+    for (from, to) in leaves.iter().flat_map(|from| leaves.iter().map(move |to| (*from, *to))) {
+        let damaged = Disk::new();
+        damaged.corrupt(|bytes| {
+            bytes.clone_from(&image);
+            bytes.copy_within(from * PAGE..(from + 1) * PAGE, to * PAGE);
+        });
+        let Ok(store) = open(&damaged) else { continue };
+        let snapshot = store.snapshot().unwrap();
+        let starts = (0..270).step_by(3).flat_map(|number| [(number, false), (number, true)]);
+        for (number, reverse) in starts {
+            // Ends at the last key that it wants, and at a key that it does not expect.
+            let mut wanted: Vec<_> = (number..number + 30).map(key).collect();
+            let (lower, upper) = (key(number), key(number + 30));
+            let range = if reverse {
+                KeyRange { reverse, ..KeyRange::half_open(&[0], &upper) }
+            } else {
+                wanted.reverse();
+                KeyRange::half_open(&lower, &[0xff])
+            };
+            let scanned = snapshot.scan(range, &mut |found, _| {
+                let is_wanted = wanted.pop_if(|next| *next == found).is_some();
+                let goes_on = is_wanted && !wanted.is_empty();
+                Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            });
+            match scanned {
+                Ok(()) => assert!(wanted.is_empty(), "page {from} at {to}: {wanted:?} are hidden"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupted),
+            }
+            *if wanted.is_empty() { &mut found } else { &mut errors } += 1;
+        }
+    }
+    assert!(leaves.len() > 5 && errors > 100 && found > 100, "{leaves:?} {errors} {found}");
 }
 
 /// A store after durable writes of one kilobyte: the first ones are checkpoints, the others records

@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use leafbase_model::Result;
-use redb::{ReadOnlyTable, ReadableDatabase, ReadableTableMetadata};
+use redb::{AccessGuard, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata};
 
 use super::page_verifier::PageVerifier;
 use super::panic_boundary::HandleHealth;
@@ -68,14 +68,18 @@ impl CommittedState {
         let in_callback = Cell::new(false);
         self.health.catch_unless(&in_callback, || {
             let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
-            let mut last = None;
+            let (mut last, mut before) = (None, None);
             let opened = self.table.range::<&[u8]>(bounds);
             let mut entries = opened.map_err(|error| self.health.report(error))?;
             while let Some(entry) = if range.reverse { entries.next_back() } else { entries.next() }
             {
-                let (key, value) = entry.map_err(|error| self.health.report(error))?;
-                let (key, value) = (key.value(), value.value());
-                self.verifier.check_found(key)?;
+                let (entry_key, value) = entry.map_err(|error| self.health.report(error))?;
+                let (key, value) = (entry_key.value(), value.value());
+                if self.verifier.has_suspects() {
+                    let before: Option<&[u8]> =
+                        before.as_ref().map(|key: &AccessGuard<'_, &[u8]>| key.value());
+                    self.verifier.check_entry(range, before, key)?;
+                }
                 in_callback.set(true);
                 let flow = visit(key, value)?;
                 in_callback.set(false);
@@ -83,6 +87,7 @@ impl CommittedState {
                     last = self.verifier.has_suspects().then(|| key.to_vec());
                     break;
                 }
+                before = Some(entry_key);
             }
             // Only at the end: corrupt pages are found as the scan reads them.
             self.verifier.check_scanned(range, last.as_deref())

@@ -319,6 +319,23 @@ impl PageVerifier {
         Ok(())
     }
 
+    /// Fails if the entry of `key`, which a scan of `range` found after that of `before`, may be an
+    /// old version, or does not belong there: another page may be in the place of one, and redb
+    /// passes on whatever that holds.
+    pub(super) fn check_entry(
+        &self,
+        range: KeyRange<'_>,
+        before: Option<&[u8]>,
+        key: &[u8],
+    ) -> Result<()> {
+        let left = match before.map(Bound::Excluded) {
+            Some(before) if range.reverse => KeyRange { upper: before, ..range },
+            Some(before) => KeyRange { lower: before, ..range },
+            None => range,
+        };
+        if left.contains(key) { self.check_found(key) } else { Err(self.corrupted_entry(key)) }
+    }
+
     /// Fails if a scan of `range` may have missed an entry; `last` is the key that ended it early.
     pub(super) fn check_scanned(&self, range: KeyRange<'_>, last: Option<&[u8]>) -> Result<()> {
         let (mut lower, mut upper) = (range.lower, range.upper);
