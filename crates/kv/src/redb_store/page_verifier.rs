@@ -7,7 +7,8 @@
 //! The keys that a corrupt page should hold become a *suspect range*. Entries carry checksums, so
 //! an entry that is found on a corrupt page is intact; one that is not found may be missing or
 //! hidden, and the lookup fails. If all entries of a corrupt leaf are intact, it is a different
-//! leaf or an old version of one: then lookups in its range fail whatever they find.
+//! leaf or an old version of one: then lookups in its range fail whatever they find. Scans pass on
+//! the keys of such a leaf; those that lie outside of the scan, or do not ascend, are errors.
 
 use std::collections::HashMap;
 use std::collections::hash_map;

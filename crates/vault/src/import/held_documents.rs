@@ -14,7 +14,7 @@ use super::link_targets::FileIndex;
 use super::plan::ImportPlan;
 use crate::link_paths::{linked_block, rewrite_urls};
 
-/// Blocks of documents that are held back at once. Bounds memory: a block takes about 1 kB.
+/// Blocks of documents that are held back at once. Bounds memory.
 const MAX_HELD_BLOCKS: usize = 20_000;
 
 /// A new document that is not written yet.
