@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -62,7 +63,7 @@ impl Timestamp {
     pub fn day_utc(self) -> Day {
         // Euclidean division: instants before 1970 belong to the day that has begun.
         let days = self.0.div_euclid(86_400_000);
-        debug_assert!((-719_528..=2_932_896).contains(&days), "an instant is within the calendar");
+        debug_assert!(Day::EPOCH_DAYS.contains(&days), "an instant is within the calendar");
         Day::from_epoch_days(days)
     }
 }
@@ -171,6 +172,9 @@ pub struct Day {
 }
 
 impl Day {
+    /// The days of the calendar, counted from 1970-01-01: the years 0 to 9999.
+    pub const EPOCH_DAYS: RangeInclusive<i64> = -719_528..=2_932_896;
+
     /// The day with this date.
     ///
     /// # Errors
@@ -212,7 +216,8 @@ impl Day {
     /// The day this many days after 1970-01-01, clamped to the years 0 to 9999.
     pub fn from_epoch_days(days: i64) -> Self {
         // Counted from 0000-03-01: a shifted year ends with its leap day, if it has one.
-        let days = days.clamp(-719_528, 2_932_896) + 719_468;
+        let (first, last) = (*Self::EPOCH_DAYS.start(), *Self::EPOCH_DAYS.end());
+        let days = days.clamp(first, last) + 719_468;
         let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
         let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);

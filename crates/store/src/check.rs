@@ -1,7 +1,7 @@
 //! The check of a space: reads every record once and verifies all invariants of the keyspaces.
 //!
 //! It takes memory for all blocks (24 bytes each, and 100 for each run), for the records of all
-//! documents, folders and schemas, 250 bytes for each file, 80 for each task, 32 for each comment,
+//! documents, folders and schemas, 250 bytes for each file, 90 for each task, 32 for each comment,
 //! 16 for each edge, 100 for each tag of a block, and 16 for each index row of one collection at a
 //! time. Damage does not end it: each problem is reported with its invariant and its record.
 

@@ -203,10 +203,23 @@ pub(crate) const MAX_KEY_BYTES: usize = 1_024;
 /// The keyspace of keys with no known tag.
 const UNKNOWN: Keyspace = Keyspace { tag: 0xff, name: "unknown" };
 
+/// The keyspaces by tag.
+static BY_TAG: [Keyspace; 256] = {
+    let (mut keyspaces, mut at) = ([UNKNOWN; 256], 0);
+    while at < IN_USE.len() {
+        #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+        {
+            keyspaces[IN_USE[at].tag as usize] = IN_USE[at];
+        }
+        at += 1;
+    }
+    keyspaces
+};
+
 /// The keyspace of `key`.
 pub(crate) fn of(key: &[u8]) -> Keyspace {
-    let found = key.first().and_then(|tag| IN_USE.into_iter().find(|known| known.tag == *tag));
-    found.unwrap_or(UNKNOWN)
+    let known = key.first().and_then(|tag| BY_TAG.get(usize::from(*tag)));
+    known.copied().unwrap_or(UNKNOWN)
 }
 
 /// Whether the row under `key` is primary: no other row contains its data.

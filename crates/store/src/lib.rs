@@ -54,10 +54,11 @@ pub use reader::{
     BlockText, BundleDigest, CollectionEntry, CountedTag, DocumentHistory, DocumentPage,
     DocumentQuery, IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor, RawText, RowOptions,
     RowRelations, RowValue, RowValues, SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts,
-    TaggedBlock, TaskPage, TextRun, ValueAt, ValueView, Within,
+    TaggedBlock, TaskPage, TaskRow, TextRun, ValueAt, ValueView, Within,
 };
 pub use records::document::StoredDocument;
 pub use records::embeddings::{EmbeddingBundle, EmbeddingEntry, EmbeddingModelRecord};
+pub use records::listed_task::task_location;
 pub use records::meta::SpaceMeta;
 pub use records::reply::KeptReply;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};

@@ -47,7 +47,7 @@ pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use log::DocumentHistory;
 pub use query::{DocumentPage, DocumentQuery, IndexOrder, PageCursor, Span, Within};
 pub use tags::{CountedTag, TaggedBlock};
-pub use tasks::TaskPage;
+pub use tasks::{TaskPage, TaskRow};
 pub use texts::{BlockText, RawText, StoredText, SubtreeText, SubtreeTexts, TextRun};
 
 /// Reads of one consistent state. Cheap to copy.

@@ -22,6 +22,7 @@ pub(crate) mod document;
 pub(crate) mod embeddings;
 pub(crate) mod folder;
 pub(crate) mod layout;
+pub(crate) mod listed_task;
 pub(crate) mod location;
 pub(crate) mod meta;
 pub(crate) mod reply;

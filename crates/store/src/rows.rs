@@ -15,7 +15,7 @@ use crate::keyspaces::{
 };
 use crate::reader::items::parse_entry as read_collection;
 use crate::reader::tags;
-use crate::reader::tasks::parse_entry;
+use crate::reader::tasks::{parse_entry, parse_listed};
 use crate::records::block::{self, AuthorCache};
 use crate::records::embeddings::{EmbeddingModelRecord, read_bundle, read_digest};
 use crate::records::layout::Value;
@@ -87,10 +87,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             records::decode(key, value, document::decode_count).map(drop)
         }
         TASKS => parse_entry(key, value).map(drop),
-        TASKS_BY_DAY | LOGBOOK => {
-            keyspaces::parse_listed_task(key).ok_or_else(damaged)?;
-            records::decode_empty(key, value)
-        }
+        TASKS_BY_DAY | LOGBOOK => parse_listed(key, value).map(drop),
         EDGES => {
             keyspaces::parse_edge(key).ok_or_else(damaged)?;
             records::decode_empty(key, value)

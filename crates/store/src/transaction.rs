@@ -297,9 +297,20 @@ impl<'a> SpaceTransaction<'a> {
         }
         batch.write_to(rows)?;
         self.flush_tags()?;
-        self.tasks.flush(self.rows)?;
+        self.flush_tasks(kind)?;
         self.collections.flush(self.rows)?;
         self.embeddings.flush(self.rows)
+    }
+
+    fn flush_tasks(&mut self, kind: Flush) -> Result<()> {
+        self.tasks.flush_entries(self.rows)?;
+        let cache = match kind {
+            Flush::BeforeRead => ReaderCache::Transaction(&self.cache),
+            Flush::Last => ReaderCache::None,
+        };
+        let reader = SpaceReader { read: &*self.rows, extractor: self.extractor, cache };
+        self.tasks.flush_listed(reader, &mut self.batch)?;
+        self.batch.write_to(self.rows)
     }
 
     /// Writes all staged rows and the change record. `None` if no edit was applied.
@@ -339,8 +350,8 @@ impl<'a> SpaceTransaction<'a> {
         self.flush(Flush::Last)
     }
 
-    /// Stages the index rows of a block whose data changes from `before` to `after`: its edges,
-    /// its tags and its task. `document` was touched.
+    /// Stages the index rows of a block whose data changes from `before` to `after`: its edges and
+    /// its tags. `document` was touched.
     fn index_block(
         &mut self,
         document: DocumentId,
@@ -350,8 +361,6 @@ impl<'a> SpaceTransaction<'a> {
     ) {
         self.index_edges(block, before, after);
         self.index_tags(document, block, before, after);
-        let task = |data: Option<&BlockData>| data.and_then(|data| data.task);
-        self.index_task(document, block, task(before).as_ref(), task(after).as_ref());
     }
 
     fn index_edges(

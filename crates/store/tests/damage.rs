@@ -245,6 +245,15 @@ fn broken_tasks_are_named() {
         let row = by_document(10, 0, 11);
         put(store, &row, &rows::seal(&row, &[]));
     });
+    for tag in [TASKS_BY_DAY, LOGBOOK] {
+        // Of another document and block, and of none.
+        for (invariant, body) in [(Invariant::Task, 0x90), (Invariant::Record, 0xff)] {
+            breaks(invariant, |store| {
+                let (row, _) = find(store, &[tag]).remove(0);
+                put(store, &row, &rows::seal(&row, &[body]));
+            });
+        }
+    }
     // Of a document in the trash.
     breaks(Invariant::Task, |store| {
         let (row, _) = find(store, &[TASKS_BY_DAY]).remove(0);

@@ -19,7 +19,8 @@ use leafbase_store::kv::{
     KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
 };
 use leafbase_store::{
-    DocumentQuery, Extractor, IndexOrder, PageCursor, SpaceReader, SpaceStore, Span, Within,
+    DocumentQuery, Extractor, IndexOrder, PageCursor, SpaceReader, SpaceStore, Span, TaskRow,
+    Within, task_location,
 };
 use proptest::prelude::*;
 
@@ -586,11 +587,13 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
         rev: 1,
     };
     let (first, second) = (record(1, Location::Unsorted), record(2, Location::Trash));
+    // The rows of lists have no block as long as this.
+    let long = BlockData { inline: "done ".repeat(300), ..task(TaskState::Done, None) };
     let tasks = [
         (1, id(10), BlockData::page("Page")),
         (2, id(11), BlockData::page("Inner")),
         (3, id(12), task(TaskState::Todo, Some(day(5)))),
-        (3, id(13), task(TaskState::Done, None)),
+        (3, id(13), long),
     ];
     let target = |number| InsertTarget {
         document: DocumentId::of_root(id(number)),
@@ -610,14 +613,20 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
         (vec![to(&first, Location::Templates), moved(2, 1)], 1, false),
         (vec![moved(1, 2)], 2, true),
         (vec![moved(2, 1), to(&record(1, Location::Templates), Location::Trash)], 1, false),
-        (vec![to(&record(1, Location::Trash), Location::Unsorted)], 1, true),
+        (vec![to(&record(1, Location::Trash), Location::Inbox)], 1, true),
+        (vec![to(&record(1, Location::Inbox), Location::Unsorted)], 1, true),
     ];
     let holds = |reader: SpaceReader<'_>, home: u32, is_listed: bool| {
         for number in [1, 2] {
             let expected = if number == home { vec![id(12), id(13)] } else { vec![] };
             assert_eq!(reader.tasks_of(DocumentId::of_root(id(number)), false).unwrap(), expected);
         }
-        let listed = |block| if is_listed { vec![block] } else { vec![] };
+        let record = reader.document(DocumentId::of_root(id(home))).unwrap().unwrap();
+        let row = |block| {
+            let block = reader.block(block).unwrap().unwrap();
+            TaskRow { block, location: task_location(&record) }
+        };
+        let listed = |block| if is_listed { vec![row(block)] } else { vec![] };
         assert_eq!(reader.open_tasks(Span::default(), None, 9).unwrap().tasks, listed(id(12)));
         assert_eq!(reader.logbook(None, 9).unwrap().tasks, listed(id(13)));
     };

@@ -1,6 +1,7 @@
 //! Folders of documents.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
@@ -284,35 +285,37 @@ fn built_in(counts: &LocationCounts, location: BuiltInLocation) -> Folder {
 fn tree(reader: SpaceReader<'_>, counts: &LocationCounts) -> Result<Vec<Folder>> {
     let mut records = reader.folders()?;
     records.sort_by_cached_key(|record| (record.parent, record.name.to_lowercase(), record.id));
-    let siblings: IdMap<Option<FolderId>, &[FolderRecord]> =
-        records.chunk_by(|one, next| one.parent == next.parent).map(with_parent).collect();
-    let below = |parent| siblings.get(&parent).copied().unwrap_or(&[]);
+    let mut siblings: IdMap<Option<FolderId>, Range<usize>> = IdMap::default();
+    for (index, record) in records.iter().enumerate() {
+        siblings.entry(record.parent).or_insert(index..index).end = index + 1;
+    }
+    let below = |parent| siblings.get(&parent).map_or(0..0, Range::clone);
     // Parents before their descendants, siblings last first.
-    let mut waiting: Vec<&FolderRecord> = below(None).iter().collect();
+    let mut waiting: Vec<usize> = below(None).collect();
     let mut ordered = Vec::with_capacity(records.len());
-    while let Some(record) = waiting.pop() {
+    while let Some(index) = waiting.pop() {
+        let Some(record) = records.get(index) else {
+            invariant!("the ranges of siblings are of the folders")
+        };
         let folders = below(Some(record.id));
+        ordered.push((index, folders.len()));
         waiting.extend(folders);
-        ordered.push((record, folders.len()));
     }
     if ordered.len() < records.len() {
         return Err(Error::corrupted("folders: some are in none that is at the top"));
     }
     // In reverse order a folder comes right after those in it, which are the last ones built.
-    let mut built: Vec<Folder> = Vec::new();
-    for (FolderRecord { id, name, parent, rev }, below) in ordered.into_iter().rev() {
-        let Some(first) = built.len().checked_sub(below) else {
+    let mut built: Vec<Folder> = Vec::with_capacity(records.len());
+    for (index, below) in ordered.into_iter().rev() {
+        let (Some(first), Some(record)) = (built.len().checked_sub(below), records.get_mut(index))
+        else {
             invariant!("the folders in a folder are built before it")
         };
         let folders = built.split_off(first);
-        let document_count = counts.get(&Location::Folder(*id)).copied().unwrap_or(0);
-        let (id, name, rev) = ((*id).into(), name.clone(), Some(*rev));
-        built.push(Folder { id, name, parent: *parent, document_count, rev, folders });
+        let FolderRecord { id, ref mut name, parent, rev } = *record;
+        let (name, rev) = (std::mem::take(name), Some(rev));
+        let document_count = counts.get(&Location::Folder(id)).copied().unwrap_or(0);
+        built.push(Folder { id: id.into(), name, parent, document_count, rev, folders });
     }
     Ok(built)
-}
-
-/// Siblings under their parent.
-fn with_parent(siblings: &[FolderRecord]) -> (Option<FolderId>, &[FolderRecord]) {
-    (siblings.first().and_then(|record| record.parent), siblings)
 }

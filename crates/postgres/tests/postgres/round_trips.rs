@@ -160,7 +160,7 @@ fn what_lies_apart_is_read_together() {
         ("add 50 items", add_items, 6),
         ("items", scene.trips(|notes| notes.items(chores)).0, 6),
         ("update 50 items", scene.trips(|notes| notes.update_items(items)).0, 10),
-        ("tasks", scene.trips(|notes| notes.tasks(open)).0, 3),
+        ("tasks", scene.trips(|notes| notes.tasks(open)).0, 1),
         ("tags", scene.trips(|notes| notes.list_tags(tags)).0, 3),
         ("resolve", scene.trips(|notes| notes.resolve(blocks_of)).0, 4),
         ("back links", scene.trips(|notes| notes.back_links(BackLinks::to(hub))).0, 10),

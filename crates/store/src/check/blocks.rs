@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Result, invariant};
+use leafbase_model::{
+    BlockId, BlockRecord, BlockType, DocumentId, Result, TaskLocation, invariant,
+};
 
 use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, BLOCKS};
 use crate::order_key;
 use crate::records;
 use crate::records::block::{self, AuthorCache};
+use crate::records::listed_task::ListedTask;
 use crate::run::{MAX_BYTES, RunView};
 use crate::tasks::TaskEntry;
 
@@ -54,8 +57,8 @@ pub(super) struct CheckedBlocks {
     runs: Vec<CheckedRun>,
     /// A hash of the key of each edge that follows from the blocks.
     pub(super) edges: HashSet<u128>,
-    /// The tasks among the blocks.
-    pub(super) tasks: Vec<(BlockId, TaskEntry)>,
+    /// The tasks among the blocks, with the hash of the record in lists.
+    pub(super) tasks: Vec<(BlockId, TaskEntry, u64)>,
     /// The tags of the blocks, in lowercase and as written.
     pub(super) tags: Vec<(BlockId, String, String)>,
     /// A hash of the text of each root.
@@ -162,7 +165,10 @@ impl SpaceCheck<'_> {
         if data.block_type() == BlockType::Collection {
             blocks.collections.insert(*id, data.inline.clone());
         }
-        blocks.tasks.extend(data.task.as_ref().map(|task| (*id, TaskEntry::of(task))));
+        if let Some(task) = &data.task {
+            let listed = ListedTask::new(TaskLocation::Inbox, &block::encoded(block));
+            blocks.tasks.push((*id, TaskEntry::of(task), listed.block_hash()));
+        }
         let tags = self.extractor.tags(data);
         blocks.tags.extend(tags.into_iter().map(|(tag, form)| (*id, tag, form)));
         for target in self.extractor.targets(data) {

@@ -1,10 +1,12 @@
 //! Reads of tasks: open ones by day, the logbook, and those of a document.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::{Bound, ControlFlow, Range};
 use std::rc::Rc;
 
-use leafbase_model::{BlockId, BlockRecord, Day, DocumentId, Error, Result};
+use leafbase_model::{
+    BlockId, BlockRecord, Day, DocumentId, Error, IdMap, IdSet, Result, TaskInfo, TaskLocation,
+    invariant,
+};
 
 use super::query::foreign_cursor;
 use super::trees::rows_of;
@@ -13,6 +15,8 @@ use crate::keyspaces::{self, LOGBOOK, TASKS_BY_DAY, day_bytes, prefix_end_of};
 use crate::kv::{KeyRange, Read};
 use crate::records;
 use crate::records::block::{self, AuthorCache};
+use crate::records::layout::Value;
+use crate::records::listed_task::ListedTask;
 use crate::records::location::LocationRecord;
 use crate::run::RunView;
 use crate::tasks::TaskEntry;
@@ -20,14 +24,33 @@ use crate::tasks::TaskEntry;
 /// Runs without wanted blocks that a scan passes before it seeks the next one.
 const MAX_PASSED: usize = 4;
 
+/// Tasks for which a page has room at first.
+const ROOM: usize = 64;
+
 /// Receives the key of a run, the run, the index of a block in it, and the block.
 type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
 
+/// A task of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRow {
+    /// Its block.
+    pub block: BlockRecord,
+    /// Where it is.
+    pub location: TaskLocation,
+}
+
+impl PageCursor {
+    /// The cursor after a task that a listing returned.
+    pub fn after_task(block: BlockId, task: &TaskInfo) -> Self {
+        Self(TaskEntry::of(task).listed(block))
+    }
+}
+
 /// A page of a listing of tasks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskPage {
-    /// The blocks of the tasks, in the order of the listing.
-    pub tasks: Vec<BlockId>,
+    /// The tasks, in the order of the listing.
+    pub tasks: Vec<TaskRow>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<PageCursor>,
 }
@@ -39,6 +62,12 @@ pub(crate) fn parse_entry(key: &[u8], value: &[u8]) -> Result<(BlockId, TaskEntr
     let entry = TaskEntry::read(is_open, records::body(key, value)?)
         .ok_or_else(|| records::corrupt(key))?;
     Ok((block, entry))
+}
+
+/// Decodes a row by day or of the logbook.
+pub(crate) fn parse_listed(key: &[u8], value: &[u8]) -> Result<(BlockId, ListedTask)> {
+    let block = keyspaces::parse_listed_task(key).ok_or_else(|| records::corrupt(key))?;
+    Ok((block, records::decode(key, value, ListedTask::decode)?))
 }
 
 /// The open tasks of `document`, or the closed ones, by ID.
@@ -146,20 +175,48 @@ impl SpaceReader<'_> {
         if limit == 0 || range.is_empty() {
             return Ok(page);
         }
+        page.tasks.reserve(limit.min(ROOM));
+        let (mut long, mut authors) = (Vec::new(), AuthorCache::default());
         self.read.scan(range, &mut |key, value| {
-            records::decode_empty(key, value)?;
-            if page.tasks.len() == limit {
+            let found = page.tasks.len() + long.len();
+            if found == limit {
                 page.next = Some(PageCursor(std::mem::take(&mut last)));
                 return Ok(ControlFlow::Break(()));
             }
-            page.tasks
-                .push(keyspaces::parse_listed_task(key).ok_or_else(|| records::corrupt(key))?);
-            if page.tasks.len() == limit {
+            let (id, ListedTask { location, block }) = parse_listed(key, value)?;
+            match block {
+                Some(record) => {
+                    let block = block::decode(id, &record, &mut authors)
+                        .map_err(|error| records::decode_error(key, error))?;
+                    page.tasks.push(TaskRow { block, location });
+                }
+                None => long.push((found, id, location)),
+            }
+            if found + 1 == limit {
                 key.clone_into(&mut last);
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        if !long.is_empty() {
+            self.add_long_blocks(long, &mut page.tasks)?;
+        }
         Ok(page)
+    }
+
+    /// Adds the tasks whose rows have no block, since that is long, each at its index.
+    fn add_long_blocks(
+        &self,
+        long: Vec<(usize, BlockId, TaskLocation)>,
+        tasks: &mut Vec<TaskRow>,
+    ) -> Result<()> {
+        self.prefetch(&long.iter().map(|(_, id, _)| *id).collect::<Vec<_>>());
+        for (index, id, location) in long {
+            let missing = || records::corrupt(&keyspaces::block_location(id));
+            let block = self.block(id)?.ok_or_else(missing)?;
+            invariant!(index <= tasks.len(), "tasks before this one have been added");
+            tasks.insert(index, TaskRow { block, location });
+        }
+        Ok(())
     }
 
     /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
@@ -169,7 +226,7 @@ impl SpaceReader<'_> {
     /// As [`Self::locate`].
     pub fn tasks_of(&self, document: DocumentId, open_only: bool) -> Result<Vec<BlockId>> {
         let classes: &[bool] = if open_only { &[true] } else { &[true, false] };
-        let mut tasks = HashSet::new();
+        let mut tasks = IdSet::default();
         for is_open in classes {
             tasks.extend(
                 tasks_in(self.read, document, *is_open)?.into_iter().map(|(block, _)| block),
@@ -196,8 +253,8 @@ impl SpaceReader<'_> {
     pub fn task_blocks(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockRecord>> {
         let hint = |task: &BlockId| Ok((self.location_in(document, *task)?.run_key(), *task));
         let hints = tasks.iter().map(hint).collect::<Result<_>>()?;
-        let (mut blocks, mut authors) =
-            (HashMap::with_capacity(tasks.len()), AuthorCache::default());
+        let (mut blocks, mut authors) = (IdMap::default(), AuthorCache::default());
+        blocks.reserve(tasks.len());
         self.visit_in_runs(hints, &mut |key, run, index, id| {
             let block = block::decode(id, run.block(index), &mut authors)
                 .map_err(|error| records::decode_error(key, error))?;
@@ -215,9 +272,10 @@ impl SpaceReader<'_> {
     }
 
     /// The positions of `blocks` and of all their ancestors.
-    fn branches(&self, document: DocumentId, blocks: &HashSet<BlockId>) -> Result<Branches> {
+    fn branches(&self, document: DocumentId, blocks: &IdSet<BlockId>) -> Result<Branches> {
         let mut waiting: Vec<BlockId> = blocks.iter().copied().collect();
-        let (mut visited, mut hints) = (HashSet::new(), Vec::with_capacity(waiting.len()));
+        let (mut visited, mut hints) = (IdSet::default(), Vec::with_capacity(waiting.len()));
+        visited.reserve(waiting.len());
         while let Some(block) = waiting.pop() {
             if block.is_nil() || !visited.insert(block) {
                 continue;

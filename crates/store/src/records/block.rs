@@ -108,6 +108,13 @@ record! {
     state, schedule_date, deadline_date, completed_at, canceled_at,
 }
 
+/// The record of a block.
+pub(crate) fn encoded(block: &BlockRecord) -> Vec<u8> {
+    let mut record = Vec::new();
+    encode(&mut record, block);
+    record
+}
+
 fields!(TextFormat { style, alignment, font, card_layout });
 
 /// Declares the code of each type and the fields of its kind once, in their order on disk. A code

@@ -197,8 +197,11 @@ impl Value for Day {
 
     fn decode(decoder: &mut Decoder<'_>) -> Decoded<Self> {
         let days = decoder.int()?;
-        let day = Day::from_epoch_days(days);
-        if day.epoch_days() == days { Ok(day) } else { Err(DecodeError::Corrupt) }
+        if Day::EPOCH_DAYS.contains(&days) {
+            Ok(Day::from_epoch_days(days))
+        } else {
+            Err(DecodeError::Corrupt)
+        }
     }
 }
 

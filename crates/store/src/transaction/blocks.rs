@@ -99,6 +99,8 @@ impl SpaceTransaction<'_> {
             let siblings = Siblings { document, parent: location.parent };
             self.index_item(siblings, before.id, old, new)?;
         }
+        let task = after.data.task.as_ref().map(|task| (task, encoded.block(1)));
+        self.index_task(document, before.id, before.data.task.as_ref(), task);
         Ok(encoded)
     }
 

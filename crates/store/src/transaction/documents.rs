@@ -12,7 +12,6 @@ use crate::lookup::contains;
 use crate::records;
 use crate::records::change::EncodedBlocks;
 use crate::records::document::StoredDocument;
-use crate::tasks;
 
 impl SpaceTransaction<'_> {
     /// Something of the document changes now.
@@ -93,12 +92,7 @@ impl SpaceTransaction<'_> {
             staged.change(self.stamp.at);
         }
         relist_tags(self.rows, after.id, [before.location, after.location])?;
-        // Trash and templates list no tasks: a move across that border changes their rows.
-        let is_listed = tasks::are_listed(after.location);
-        if tasks::are_listed(before.location) != is_listed {
-            self.relist_tasks(after.id, is_listed)?;
-        }
-        Ok(())
+        self.relist_tasks(before, after)
     }
 
     /// A space has one inbox, a day one note outside of the trash, and the folder of a document

@@ -145,13 +145,16 @@ impl SpaceTransaction<'_> {
         document: DocumentId,
         subtrees: &EncodedSubtrees<'_>,
     ) -> Result<()> {
-        for (block, children) in subtrees.parents() {
+        for (index, (block, children)) in subtrees.parents().enumerate() {
             if !children.is_empty() {
                 let siblings = Siblings { document, parent: block.id };
                 let entries = subtrees.entries(children)?;
                 self.runs.insert_runs(&mut self.locations, siblings, None, None, &entries)?;
             }
             self.index_block(document, block.id, None, Some(&block.data));
+            let task = block.data.task.as_ref();
+            let task = task.map(|task| (task, subtrees.encoded.block(index)));
+            self.index_task(document, block.id, None, task);
         }
         Ok(())
     }
@@ -220,6 +223,7 @@ impl SpaceTransaction<'_> {
             self.check_without_schema(document, block)?;
             self.locations.remove(block.id);
             self.index_block(document, block.id, Some(&block.data), None);
+            self.index_task(document, block.id, block.data.task.as_ref(), None);
         }
         Ok(())
     }

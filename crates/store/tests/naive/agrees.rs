@@ -8,7 +8,7 @@ use leafbase_model::{
 };
 use leafbase_store::{
     BackLink, CountedTag, DocumentQuery, EdgeEnd, IndexOrder, PageCursor, SpaceReader, Span,
-    TaggedBlock, Within,
+    TaggedBlock, TaskRow, Within, task_location,
 };
 
 use super::{CHUNK_BYTES, Naive, bytes_of, extract, extract_tags};
@@ -181,7 +181,7 @@ impl Naive {
                     assert!(page.next.is_none() || page.tasks.len() == limit);
                     (page.tasks, page.next)
                 });
-                assert_eq!(found, expected);
+                assert_eq!(self.listed(reader, &found), expected);
             }
         }
         let mut closed: Vec<_> = shown()
@@ -195,7 +195,8 @@ impl Naive {
             let page = reader.logbook(cursor, 2).unwrap();
             (page.tasks, page.next)
         });
-        assert_eq!(found, closed.into_iter().map(|(_, block)| block).collect::<Vec<_>>());
+        let closed: Vec<_> = closed.into_iter().map(|(_, block)| block).collect();
+        assert_eq!(self.listed(reader, &found), closed);
         for document in self.documents.keys() {
             let in_order = self.subtree(document.root(), usize::MAX).0;
             let tasks =
@@ -209,6 +210,16 @@ impl Naive {
                 assert_eq!(reader.tasks_of(*document, open_only).unwrap(), expected);
             }
         }
+    }
+
+    /// The IDs of listed tasks, which are in step with their blocks and documents.
+    fn listed(&self, reader: SpaceReader<'_>, rows: &[TaskRow]) -> Vec<BlockId> {
+        for TaskRow { block, location } in rows {
+            assert_eq!(reader.block(block.id).unwrap().as_ref(), Some(block));
+            let document = reader.locate(block.id).unwrap().unwrap().document;
+            assert_eq!(*location, task_location(&self.documents[&document]));
+        }
+        rows.iter().map(|row| row.block.id).collect()
     }
 
     /// The tags of each document, with the blocks and forms of each.

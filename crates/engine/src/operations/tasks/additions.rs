@@ -10,6 +10,7 @@ use super::destinations::{self, Destinations, DocumentRecords, group_by_position
 use super::task_blocks::to_task;
 use crate::core::transaction::OperationTransaction;
 use crate::operations::normalize;
+use leafbase_store::task_location;
 
 /// A validated task that has no block yet.
 struct Addition {
@@ -53,7 +54,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
         let documents = &mut self.documents;
         let (position, location) = self.transaction.plan(|tree, _| {
             let record = documents.record(tree, document)?;
-            Ok((destinations::position(record, &draft.data), destinations::location(record)))
+            Ok((destinations::position(record, &draft.data), task_location(record)))
         })?;
         self.added.push((Addition { number, draft, location }, position));
         Ok(())

@@ -7,8 +7,8 @@ use super::task_blocks::renamed;
 use crate::core::tree::Tree;
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
-    TaskDestination, TaskLocation, Timestamp,
+    BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Result,
+    TaskDestination, Timestamp,
 };
 use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition};
 
@@ -19,15 +19,6 @@ use crate::support::days;
 /// The top of a document.
 pub(super) fn top(document: DocumentId) -> ResolvedPosition {
     ResolvedPosition::Within(Edge::Start, document.root())
-}
-
-/// The location of a document's tasks. A daily note in the trash is an ordinary document.
-pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
-    match (record.location, record.day) {
-        (Location::Inbox, _) => TaskLocation::Inbox,
-        (Location::DailyNotes, Some(day)) => TaskLocation::DailyNote(day),
-        _ => TaskLocation::Document(record.id),
-    }
 }
 
 /// The position at which a task with `data` enters a document.

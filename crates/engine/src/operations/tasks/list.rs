@@ -1,19 +1,19 @@
 //! Lists the tasks of a scope from the indexes.
 
 use leafbase_model::{
-    BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
-    Paging, Result, Task, TaskInfo, TaskScope, Timestamp, invariant,
+    BlockId, BlockRecord, Day, DayRef, DocumentId, Error, ItemsPage, ListTasks, Paging, Result,
+    Task, TaskInfo, TaskScope, Timestamp, invariant,
 };
-use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
+use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage, TaskRow, task_location};
 
 use super::cursor::{self, TaskListAnchor};
-use super::destinations::{self, DocumentRecords};
+use super::destinations::DocumentRecords;
 use super::task_blocks::to_task;
 use crate::core::tree::Tree;
 use crate::support::days;
 
-/// Bounds of the number of index rows read at once.
-const INDEX_ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
+/// Maximum number of index rows that are read at once.
+const MAX_INDEX_ROWS: usize = 1_000;
 
 /// One page of the requested scope.
 pub(super) fn page(
@@ -86,27 +86,23 @@ impl TaskList<'_> {
         let mut after =
             self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;
         let limit = self.limit();
-        let rows = limit.saturating_add(1).clamp(*INDEX_ROWS.start(), *INDEX_ROWS.end());
-        let (mut items, mut last) = (Vec::new(), (None, 0));
+        let rows = limit.saturating_add(1).min(MAX_INDEX_ROWS);
+        let mut items: Vec<Task> = Vec::new();
         loop {
             let page = read(after.as_ref(), rows)?;
-            let shown = page.tasks.split_at_checked((limit - items.len()).saturating_add(1));
-            self.reader.prefetch(shown.map_or(&page.tasks, |(shown, _)| shown));
-            for (index, id) in page.tasks.iter().enumerate() {
-                let Some(task) = Some(self.task(*id)?).filter(|task| is_wanted(&task.info)) else {
+            for TaskRow { block, location } in page.tasks {
+                let id = block.id;
+                let task = to_task(block, location).ok_or_else(|| missing(id))?;
+                if !is_wanted(&task.info) {
                     continue;
-                };
+                }
                 if items.len() == limit {
-                    // The index gives a cursor only for the last row that it was asked for, so the
-                    // read up to the last task of the page is repeated.
-                    let next = read(Option::as_ref(&last.0), last.1)?.next;
-                    return Ok(ItemsPage {
-                        items,
-                        next_cursor: next.map(|next| cursor::write(letter, &next)),
-                    });
+                    let last = items.last();
+                    let next = last.map(|last| PageCursor::after_task(last.id, &last.info));
+                    let next_cursor = next.map(|next| cursor::write(letter, &next));
+                    return Ok(ItemsPage { items, next_cursor });
                 }
                 items.push(task);
-                last = (after.clone(), index + 1);
             }
             match page.next {
                 Some(next) => after = Some(next),
@@ -131,7 +127,7 @@ impl TaskList<'_> {
         let Some(listed) = all.get(start..end) else {
             invariant!("a page of tasks begins within the list: {start}..{end} of {}", all.len())
         };
-        let location = destinations::location(self.documents.record(self.tree, document)?);
+        let location = task_location(self.documents.record(self.tree, document)?);
         let blocks = self.reader.task_blocks(document, listed)?.into_iter();
         let task = |block: BlockRecord| {
             let id = block.id;
@@ -141,18 +137,6 @@ impl TaskList<'_> {
         let next_cursor =
             (end < all.len()).then(|| TaskListAnchor::at(&all, end).write(letter, document));
         Ok(ItemsPage { items, next_cursor })
-    }
-
-    /// The document of a block that an index lists.
-    fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
-        let location = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
-        self.documents.record(self.tree, location.document)
-    }
-
-    fn task(&mut self, id: BlockId) -> Result<Task> {
-        let location = destinations::location(self.record(id)?);
-        let block = self.reader.block(id)?.ok_or_else(|| missing(id))?;
-        to_task(block, location).ok_or_else(|| missing(id))
     }
 }
 

@@ -6,6 +6,7 @@ use leafbase_model::{
     BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits, Result, Task,
     TaskUpdate, invariant,
 };
+use leafbase_store::task_location;
 use leafbase_tree_ops::{self as ops, BlockUpdate, ReadTree, ResolvedPosition};
 
 use super::additions::several_paragraphs;
@@ -131,7 +132,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
                 (DocumentRecords::default(), Vec::with_capacity(blocks.len()));
             for block in blocks {
                 let located = tree.locate(block.id)?.ok_or_else(Error::not_found)?;
-                let location = destinations::location(documents.record(tree, located.document)?);
+                let location = task_location(documents.record(tree, located.document)?);
                 let id = block.id;
                 let Some(task) = to_task(block, location) else {
                     invariant!("block {id} was updated as a task, so it is one")

@@ -199,6 +199,11 @@ impl StagedDocuments {
         self.staged.get(&id)?.location()
     }
 
+    /// The record of a touched document.
+    pub(crate) fn record(&self, id: DocumentId) -> Option<&DocumentRecord> {
+        Some(&self.staged.get(&id)?.now.as_ref()?.record)
+    }
+
     /// The document of the inbox.
     pub(crate) fn inbox(&self, source: &dyn Read) -> Result<Option<DocumentId>> {
         let mut staged =

@@ -2,57 +2,110 @@
 
 use std::collections::BTreeMap;
 
-use leafbase_model::{BlockId, DocumentId, Result};
+use leafbase_model::{BlockId, DocumentId, Result, TaskLocation, invariant};
 
 use crate::keyspaces;
-use crate::kv::Transaction;
+use crate::kv::{Transaction, WriteBatch};
+use crate::reader::SpaceReader;
 use crate::records;
+use crate::records::block::encoded;
+use crate::records::layout::Value;
+use crate::records::listed_task::ListedTask;
 use crate::tasks::TaskEntry;
 
 /// The document of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskDocument {
     pub(crate) id: DocumentId,
-    /// Whether listings by day and the logbook include its tasks.
-    pub(crate) is_listed: bool,
+    /// Where lists say that its tasks are; `None` if they leave them out.
+    pub(crate) listed_at: Option<TaskLocation>,
 }
 
-/// The rows of tasks that a transaction puts, with their bodies, or deletes.
+/// What becomes of a row by day or in the logbook.
+#[derive(Debug)]
+enum StagedList {
+    Put(ListedTask),
+    /// Put, with the block as the transaction leaves it.
+    PutStored(TaskLocation),
+    Delete,
+}
+
+/// The rows of tasks that a transaction puts or deletes.
 #[derive(Debug, Default)]
 pub(crate) struct StagedTaskRows {
-    staged: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    /// By document, with their bodies.
+    entries: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    listed: BTreeMap<Vec<u8>, StagedList>,
 }
 
 impl StagedTaskRows {
-    pub(crate) fn put(&mut self, document: TaskDocument, block: BlockId, entry: TaskEntry) {
-        let key = keyspaces::task(document.id, entry.is_open(), block).to_vec();
-        self.staged.insert(key, Some(entry.body().to_vec()));
-        // The row by document exists in every location, that of listings does not.
-        if document.is_listed {
-            self.list(block, entry, true);
-        }
+    pub(crate) fn put(&mut self, document: DocumentId, block: BlockId, entry: TaskEntry) {
+        let key = keyspaces::task(document, entry.is_open(), block).to_vec();
+        self.entries.insert(key, Some(entry.body().to_vec()));
     }
 
-    pub(crate) fn delete(&mut self, document: TaskDocument, block: BlockId, entry: TaskEntry) {
-        self.staged.insert(keyspaces::task(document.id, entry.is_open(), block).to_vec(), None);
-        if document.is_listed {
-            self.list(block, entry, false);
-        }
+    pub(crate) fn delete(&mut self, document: DocumentId, block: BlockId, entry: TaskEntry) {
+        self.entries.insert(keyspaces::task(document, entry.is_open(), block).to_vec(), None);
     }
 
-    /// Puts or deletes the row of the task by day or in the logbook.
-    pub(crate) fn list(&mut self, block: BlockId, entry: TaskEntry, exists: bool) {
-        self.staged.insert(entry.listed(block), exists.then(Vec::new));
+    /// Lists a task by day or in the logbook, with the record of its block.
+    pub(crate) fn list(&mut self, block: BlockId, entry: TaskEntry, task: ListedTask) {
+        self.listed.insert(entry.listed(block), StagedList::Put(task));
     }
 
-    pub(crate) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
-        for (key, body) in std::mem::take(&mut self.staged) {
+    /// Lists a task with its block as the transaction leaves it, which is read at its end.
+    pub(crate) fn relist(&mut self, block: BlockId, entry: TaskEntry, location: TaskLocation) {
+        self.listed.insert(entry.listed(block), StagedList::PutStored(location));
+    }
+
+    pub(crate) fn unlist(&mut self, block: BlockId, entry: TaskEntry) {
+        self.listed.insert(entry.listed(block), StagedList::Delete);
+    }
+
+    /// Writes the rows by document. Those of lists wait for the blocks.
+    pub(crate) fn flush_entries(&mut self, rows: &mut dyn Transaction) -> Result<()> {
+        for (key, body) in std::mem::take(&mut self.entries) {
             match body {
                 Some(body) => {
                     rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(&body)))?;
                 }
                 None => rows.delete(&key)?,
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of lists to a batch. `reader` has all blocks of the transaction.
+    pub(crate) fn flush_listed(
+        &mut self,
+        reader: SpaceReader<'_>,
+        batch: &mut WriteBatch,
+    ) -> Result<()> {
+        let listed = std::mem::take(&mut self.listed);
+        let stored = listed.iter().filter(|(_, what)| matches!(what, StagedList::PutStored(_)));
+        let stored: Vec<_> =
+            stored.filter_map(|(key, _)| keyspaces::parse_listed_task(key)).collect();
+        if !stored.is_empty() {
+            reader.prefetch(&stored);
+        }
+        for (key, what) in listed {
+            let task = match what {
+                StagedList::Delete => {
+                    batch.delete(&key);
+                    continue;
+                }
+                StagedList::Put(task) => task,
+                StagedList::PutStored(location) => {
+                    let Some(block) = keyspaces::parse_listed_task(&key) else {
+                        invariant!("the key of a listed task ends with its block")
+                    };
+                    // Its rows may be damaged: no other read tells.
+                    let missing = || records::corrupt(&keyspaces::block_location(block));
+                    let block = reader.block(block)?.ok_or_else(missing)?;
+                    ListedTask::new(location, &encoded(&block))
+                }
+            };
+            records::put(batch, &key, |out| task.encode(out));
         }
         Ok(())
     }
