@@ -237,6 +237,36 @@ fn a_document_of_which_comments_alone_are_left_comes_back_with_them() {
     assert_eq!(saved.comments, whole.saved.comments);
 }
 
+/// Rows of lists hold their tasks: what they tell of lost runs, locations and documents is saved.
+#[test]
+fn tasks_that_a_list_shows_are_saved() {
+    let documents = [0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+    let kinds: [&[u8]; 3] = [&[0x10], &[0x11], &documents];
+    for lost in 1..1 << kinds.len() {
+        let bench = bench();
+        let is_lost = |(at, _): &(usize, &&[u8])| lost & (1 << at) != 0;
+        for tag in kinds.iter().enumerate().filter(is_lost).flat_map(|(_, tags)| *tags) {
+            bench.harm(&[*tag], |_, value| Some([&[!value[0]], &value[1..]].concat()));
+        }
+        let lists = ["open", "active", "upcoming", "logbook"].map(Question::Tasks);
+        let before = answers(&Space::open(&bench.from).unwrap(), &lists);
+        assert!(before.iter().all(|(_, answer)| answer.is_ok()), "{lost:b}: {before:?}");
+        bench.salvage();
+        let after = answers(&rich::builder().open(&bench.to).unwrap(), &lists);
+        for ((list, before), (_, after)) in before.iter().zip(&after) {
+            let (before, after) = (before.as_deref().unwrap(), after.as_deref().unwrap());
+            // A document of which only the tasks are listed may have been in the trash.
+            let is_whole = before == after || lost & 0b100 != 0;
+            let mut tasks =
+                before.split("Task { ").skip(1).filter_map(|task| task.split_once(" rev"));
+            assert!(
+                is_whole && tasks.all(|(task, _)| after.contains(task)),
+                "{lost:b}: {list:?}: {after}"
+            );
+        }
+    }
+}
+
 #[test]
 fn pages_that_are_gone_leave_the_others() {
     let bench = bench();

@@ -2,7 +2,7 @@
 //! lists what is lost.
 //!
 //! It copies primary records: blocks, documents, folders, schemas, comments, files, vectors, the
-//! change log.
+//! change log. Lost blocks are taken from lists of tasks where those have them.
 //! Index rows are derived again, and references to lost records are repaired: a lost block with
 //! children or comments is reconstructed under its ID with the name "Recovered"; relations to lost
 //! items are removed; files that no block embeds get a document of their own.
@@ -29,6 +29,7 @@ mod files;
 mod inventory;
 mod log;
 mod schemas;
+mod tasks;
 mod trees;
 
 /// Losses that are listed; further ones are counted.

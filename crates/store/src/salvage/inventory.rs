@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use leafbase_model::{BlockId, BlockType, DocumentId, DocumentRecord, Location, Result};
+use leafbase_model::{
+    BlockId, BlockRecord, BlockType, DocumentId, DocumentRecord, Location, Result, TaskLocation,
+};
 
 use super::log::SalvagedLog;
+use super::tasks::apply_task_location;
 use super::{CONTINUE, LossKind, OnStep, Salvager};
 use crate::keyspaces::{
     self, BLOCK_LOCATIONS, BLOCKS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
@@ -30,13 +33,15 @@ pub(super) struct SalvagedBlock {
     pub(super) block_type: BlockType,
 }
 
-/// A lost block that is reconstructed without its data.
+/// A lost block that is reconstructed, mostly without its data.
 #[derive(Clone, Debug)]
 pub(super) struct ReconstructedBlock {
     pub(super) known: SalvagedBlock,
     /// The hint to its former position among its siblings.
     pub(super) order: Option<Vec<u8>>,
     pub(super) name: String,
+    /// The block itself, if a list of tasks has it.
+    pub(super) block: Option<BlockRecord>,
 }
 
 /// The readable records, and the lost blocks to reconstruct.
@@ -49,9 +54,13 @@ pub(super) struct Inventory {
     pub(super) schemas: BTreeMap<BlockId, IndexedSchema>,
     pub(super) log: SalvagedLog,
     /// Locations of lost blocks.
-    lost: BTreeMap<BlockId, LocationRecord>,
-    /// Lost blocks that others depend on, with the document to put them into.
-    needed: BTreeMap<BlockId, DocumentId>,
+    pub(super) lost: BTreeMap<BlockId, LocationRecord>,
+    /// Lost blocks that lists of tasks have.
+    pub(super) listed: BTreeMap<BlockId, BlockRecord>,
+    /// Documents without a readable record, with the location that lists of their tasks name.
+    pub(super) located_by_tasks: BTreeMap<DocumentId, TaskLocation>,
+    /// Lost blocks that others depend on or lists have, with the document to put them into.
+    pub(super) needed: BTreeMap<BlockId, DocumentId>,
     holds_items: HashSet<BlockId>,
     is_parent: HashSet<BlockId>,
 }
@@ -102,7 +111,7 @@ impl Salvager<'_> {
         let mut inventory = Inventory { log, ..Inventory::default() };
         self.inventory_blocks(&mut inventory, step)?;
         self.inventory_locations(&mut inventory, step)?;
-        self.inventory_documents(&mut inventory)?;
+        self.inventory_documents(&mut inventory, step)?;
         self.rows(SCHEMAS, &mut |salvage, key, value| {
             match (
                 keyspaces::parse_schema(key),
@@ -185,7 +194,7 @@ impl Salvager<'_> {
         })
     }
 
-    fn inventory_documents(&mut self, inventory: &mut Inventory) -> Result<()> {
+    fn inventory_documents(&mut self, inventory: &mut Inventory, step: OnStep<'_>) -> Result<()> {
         let mut read = HashMap::new();
         self.rows(DOCUMENTS, &mut |salvage, key, value| {
             let id = keyspaces::parse_document(key);
@@ -205,22 +214,32 @@ impl Salvager<'_> {
         }
         for (id, document) in &mut inventory.documents {
             *document = read.remove(id);
-            if document.is_none() {
-                self.report.lose(
-                    LossKind::Document,
-                    format_args!("document {id}"),
-                    "its record is recovered from indexes",
-                );
-            }
         }
-        self.inventory_indexes(inventory)
+        let listed = self.inventory_tasks(inventory, step)?;
+        for (id, _) in inventory.documents.iter().filter(|(_, document)| document.is_none()) {
+            self.report.lose(
+                LossKind::Document,
+                format_args!("document {id}"),
+                "its record is recovered from indexes",
+            );
+        }
+        self.inventory_indexes(inventory)?;
+        self.take_listed(inventory, listed);
+        Ok(())
     }
 
     /// Recovers lost document records from the indexes.
     fn inventory_indexes(&mut self, inventory: &mut Inventory) -> Result<()> {
         let (at, rev) = (self.stamp.at, inventory.log.rev());
-        let unknown =
-            |id| DocumentRecord { rev, ..DocumentRecord::new(id, Location::Unsorted, None, at) };
+        let located = std::mem::take(&mut inventory.located_by_tasks);
+        let unknown = |id| {
+            let mut record =
+                DocumentRecord { rev, ..DocumentRecord::new(id, Location::Unsorted, None, at) };
+            if let Some(listed) = located.get(&id) {
+                apply_task_location(&mut record, *listed);
+            }
+            record
+        };
         let mut recovered: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
         let keyspaces =
             [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED];
@@ -266,8 +285,10 @@ impl Salvager<'_> {
                 inventory.lost.get(block).filter(|location| location.document == *document);
             let reconstructed = inventory.reconstructed_at(*block, *document, location);
             inventory.reconstructed.insert(*block, reconstructed);
-            let message = "its data is lost: a new block under its ID keeps what belongs to it";
-            self.report.lose(LossKind::Block, format_args!("block {block}"), message);
+            if !inventory.listed.contains_key(block) {
+                let message = "its data is lost: a new block under its ID keeps what belongs to it";
+                self.report.lose(LossKind::Block, format_args!("block {block}"), message);
+            }
         }
         let (at, rev) = (self.stamp.at, inventory.log.rev());
         for (id, document) in &mut inventory.documents {
@@ -303,7 +324,8 @@ impl Inventory {
         let in_collection =
             fits.is_some_and(|(_, known)| known.block_type == BlockType::Collection);
         let is_root = block == document.root();
-        let block_type = match () {
+        let listed = self.listed.get(&block).map(|block| block.data.block_type());
+        let block_type = listed.unwrap_or_else(|| match () {
             () if is_root => BlockType::Page,
             () if self.holds_items.contains(&block) || self.schemas.contains_key(&block) => {
                 BlockType::Collection
@@ -311,18 +333,19 @@ impl Inventory {
             () if in_collection => BlockType::CollectionItem,
             () if self.is_parent.contains(&block) => BlockType::Page,
             () => BlockType::Text,
-        };
+        });
         // A collection cannot be an item.
         let fits = fits.filter(|_| !in_collection || block_type == BlockType::CollectionItem);
         let parent =
             if is_root { BlockId::NIL } else { fits.map_or(document.root(), |(parent, _)| parent) };
         let order = location.filter(|_| fits.is_some()).map(|location| location.order.to_vec());
-        ReconstructedBlock { known: SalvagedBlock { document, parent, block_type }, order, name }
+        let known = SalvagedBlock { document, parent, block_type };
+        ReconstructedBlock { known, order, name, block: self.listed.get(&block).cloned() }
     }
 }
 
 /// A document whose row is lost: title and number of blocks follow from the blocks.
-fn recovered_document(record: DocumentRecord) -> StoredDocument {
+pub(super) fn recovered_document(record: DocumentRecord) -> StoredDocument {
     StoredDocument { record, title: String::new(), blocks: 0, last_change: 0 }
 }
 

@@ -93,6 +93,9 @@ impl Salvager<'_> {
     }
 
     fn reconstructed_record(&self, id: BlockId, reconstructed: &ReconstructedBlock) -> BlockRecord {
+        if let Some(block) = &reconstructed.block {
+            return block.clone();
+        }
         let data = match reconstructed.known.block_type {
             BlockType::Page => BlockData::page(reconstructed.name.clone()),
             BlockType::Collection => BlockData {
