@@ -222,6 +222,11 @@ pub enum EditSubject {
 }
 
 impl Edit {
+    /// Whether it creates, removes or updates a folder.
+    pub const fn is_of_folder(&self) -> bool {
+        matches!(self, Self::CreateFolder(_) | Self::RemoveFolder(_) | Self::UpdateFolder { .. })
+    }
+
     /// The edit that undoes this one, applied right after it.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ mod backup;
 mod change_parts;
 mod change_row;
 mod check;
+mod committed_cache;
 mod compaction;
 mod document_index;
 mod edges;

@@ -7,10 +7,11 @@ use leafbase_model::{
     BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result,
 };
 
+use crate::committed_cache::CommittedCache;
 use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::location_cache::{LocationCache, StateVersion};
+use crate::location_cache::StateVersion;
 use crate::lookup::{get, stored_document, stored_location};
 use crate::records;
 use crate::records::block::{self, AuthorCache};
@@ -63,7 +64,7 @@ pub struct SpaceReader<'a> {
 pub(crate) enum ReaderCache<'a> {
     None,
     /// A committed state, with its version.
-    Committed(&'a LocationCache, StateVersion),
+    Committed(&'a CommittedCache, StateVersion),
     Transaction(&'a TransactionCache),
 }
 
@@ -83,12 +84,12 @@ impl SpaceReader<'_> {
                 cache.location(self.read, block)
             }
             ReaderCache::Committed(cache, version) => {
-                if let Some(location) = cache.location(version, block) {
+                if let Some(location) = cache.locations.location(version, block) {
                     return Ok(Some(location));
                 }
                 let location = stored_location(self.read, block)?;
                 if let Some(location) = &location {
-                    cache.add_location(version, block, location.clone());
+                    cache.locations.add_location(version, block, location.clone());
                 }
                 Ok(location)
             }
@@ -164,7 +165,7 @@ impl SpaceReader<'_> {
                 return cache.block_location(self.read, block);
             }
             ReaderCache::Committed(cache, version) => {
-                if let Some(location) = cache.block_location(version, block) {
+                if let Some(location) = cache.locations.block_location(version, block) {
                     return Ok(Some(location));
                 }
             }

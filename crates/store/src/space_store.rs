@@ -11,11 +11,12 @@ use leafbase_model::{
 use crate::backup;
 use crate::change_row::ChangeRow;
 use crate::check::{self, CheckReport};
+use crate::committed_cache::CommittedCache;
 use crate::compaction;
 use crate::edges::Extractor;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
 use crate::kv::{CommitSignal, Durability, KeyRange, Snapshot, Store, WriteOptions};
-use crate::location_cache::{LocationCache, StateVersion};
+use crate::location_cache::StateVersion;
 use crate::log_retention::LogRetention;
 use crate::lookup::{log_beginning, put_meta, put_totals, space_totals};
 use crate::progress::ProgressFn;
@@ -32,7 +33,7 @@ pub struct SpaceStore {
     extractor: Extractor,
     /// Makes the tokens of changes.
     ids: Arc<dyn IdSource>,
-    locations: Arc<LocationCache>,
+    cache: Arc<CommittedCache>,
 }
 
 impl std::fmt::Debug for SpaceStore {
@@ -45,7 +46,7 @@ impl std::fmt::Debug for SpaceStore {
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
-    cache: Option<(Arc<LocationCache>, StateVersion)>,
+    cache: Option<(Arc<CommittedCache>, StateVersion)>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -120,7 +121,7 @@ impl SpaceStore {
         meta: &SpaceMeta,
     ) -> Result<Self> {
         Self::initialize(&*store, meta)?;
-        Ok(Self { store, extractor, ids, locations: Arc::default() })
+        Ok(Self { store, extractor, ids, cache: Arc::default() })
     }
 
     /// Writes the rows of an empty space into `store`, which must be empty.
@@ -147,7 +148,7 @@ impl SpaceStore {
         extractor: Extractor,
         ids: Arc<dyn IdSource>,
     ) -> Result<Self> {
-        let space = Self { store, extractor, ids, locations: Arc::default() };
+        let space = Self { store, extractor, ids, cache: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)
     }
@@ -168,7 +169,7 @@ impl SpaceStore {
         // are damaged, nothing is cached: the rest stays readable.
         let sequence = || space_totals(&*snapshot).ok().map(|totals| totals.sequence);
         let version = snapshot.version().or_else(sequence);
-        let cache = version.map(|version| (Arc::clone(&self.locations), version));
+        let cache = version.map(|version| (Arc::clone(&self.cache), version));
         Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache })
     }
 

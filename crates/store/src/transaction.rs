@@ -342,6 +342,9 @@ impl<'a> SpaceTransaction<'a> {
         if self.edits.iter().any(|edit| matches!(edit, Edit::EraseDocument { .. })) {
             totals.last_erasure = sequence;
         }
+        if self.edits.iter().any(Edit::is_of_folder) {
+            totals.last_folder_edit = sequence;
+        }
         put_totals(self.rows, totals)
     }
 

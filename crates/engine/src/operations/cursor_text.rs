@@ -1,14 +1,9 @@
 //! The texts of cursors: hexadecimal, with fingerprints of requests.
 
-use std::fmt::Write as _;
-
 /// Encodes a cursor in hexadecimal, which needs no escaping in JSON or URLs.
 pub(crate) fn write_cursor(cursor: &[u8]) -> String {
-    cursor.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digits = cursor.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
 /// Decodes a cursor; `None` if it is none.

@@ -283,8 +283,7 @@ fn built_in(counts: &LocationCounts, location: BuiltInLocation) -> Folder {
 
 /// The top-level folders with their descendants, siblings by name.
 fn tree(reader: SpaceReader<'_>, counts: &LocationCounts) -> Result<Vec<Folder>> {
-    let mut records = reader.folders()?;
-    records.sort_by_cached_key(|record| (record.parent, record.name.to_lowercase(), record.id));
+    let records = reader.folders_by_name()?;
     let mut siblings: IdMap<Option<FolderId>, Range<usize>> = IdMap::default();
     for (index, record) in records.iter().enumerate() {
         siblings.entry(record.parent).or_insert(index..index).end = index + 1;
@@ -307,15 +306,14 @@ fn tree(reader: SpaceReader<'_>, counts: &LocationCounts) -> Result<Vec<Folder>>
     // In reverse order a folder comes right after those in it, which are the last ones built.
     let mut built: Vec<Folder> = Vec::with_capacity(records.len());
     for (index, below) in ordered.into_iter().rev() {
-        let (Some(first), Some(record)) = (built.len().checked_sub(below), records.get_mut(index))
+        let (Some(first), Some(record)) = (built.len().checked_sub(below), records.get(index))
         else {
             invariant!("the folders in a folder are built before it")
         };
         let folders = built.split_off(first);
-        let FolderRecord { id, ref mut name, parent, rev } = *record;
-        let (name, rev) = (std::mem::take(name), Some(rev));
+        let FolderRecord { id, name, parent, rev } = record.clone();
         let document_count = counts.get(&Location::Folder(id)).copied().unwrap_or(0);
-        built.push(Folder { id: id.into(), name, parent, document_count, rev, folders });
+        built.push(Folder { id: id.into(), name, parent, document_count, rev: Some(rev), folders });
     }
     Ok(built)
 }

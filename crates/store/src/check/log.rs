@@ -34,6 +34,7 @@ impl SpaceCheck<'_> {
         // A record that cannot be read is reported with the others of its keyspace.
         let dropped = log_beginning(self.source).map_or(0, ChangePosition::sequence);
         let last_erasure = totals.map_or(u64::MAX, |totals| totals.last_erasure);
+        let last_folder_edit = totals.map_or(u64::MAX, |totals| totals.last_folder_edit);
         let (mut parts, mut last) = (ChangeParts::default(), dropped);
         let mut touched: HashMap<DocumentId, u64> = HashMap::new();
         self.rows(CHANGES, &mut |check, key, value| {
@@ -73,6 +74,15 @@ impl SpaceCheck<'_> {
                     if change.sequence > last_erasure && erases(&change) {
                         let message = format_args!(
                             "it erases a document, but the last erasure is said to be {last_erasure}"
+                        );
+                        check.found(Invariant::ChangeLog, RowName(key), message);
+                    }
+                    if change.sequence > last_folder_edit
+                        && change.edits.iter().any(Edit::is_of_folder)
+                    {
+                        let message = format_args!(
+                            "it changes a folder, but the last such change is said to be \
+                             {last_folder_edit}"
                         );
                         check.found(Invariant::ChangeLog, RowName(key), message);
                     }

@@ -68,12 +68,12 @@ impl SpaceReader<'_> {
         let ReaderCache::Committed(cache, version) = self.cache else {
             return self.find_comment(document).unwrap_or(true);
         };
-        if let Some(known) = cache.has_comments(version, document) {
+        if let Some(known) = cache.locations.has_comments(version, document) {
             return known;
         }
         // An error is not cached: the read of the comments reports it.
         let Ok(found) = self.find_comment(document) else { return true };
-        cache.add_has_comments(version, document, found);
+        cache.locations.add_has_comments(version, document, found);
         found
     }
 

@@ -18,6 +18,8 @@ use crate::records::document::{self, StoredDocument};
 /// Keys that are read in the query's order before its other indexes are tried, and at first of each
 /// of those.
 const PATIENCE: usize = 128;
+/// Documents for which a page has room at first.
+const ROOM: usize = 64;
 /// Records that are read at once where it is unknown how many of them match.
 const BATCH: usize = 32;
 /// Maximum number of records that are read at once.
@@ -134,7 +136,7 @@ impl SpaceReader<'_> {
         let mut search = IndexPageBuilder {
             filter: RecordFilter::of(query),
             wanted,
-            found: Vec::new(),
+            found: Vec::with_capacity(wanted.min(ROOM)),
             has_ended: limit == 0,
         };
         if query.is_unrestricted() && query.order == IndexOrder::Id {

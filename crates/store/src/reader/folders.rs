@@ -1,10 +1,11 @@
 //! Reads of folders.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use leafbase_model::{Error, FolderId, FolderRecord, Result};
 
-use super::SpaceReader;
+use super::{ReaderCache, SpaceReader};
 use crate::keyspaces::{self, FOLDERS};
 use crate::kv::KeyRange;
 use crate::lookup::{get, space_totals};
@@ -68,5 +69,29 @@ impl SpaceReader<'_> {
         } else {
             Err(Error::corrupted(format_args!("folders: {} of {expected} exist", folders.len())))
         }
+    }
+
+    /// All folders: by parent, those at the top first, then by name, ignoring case, and by ID. They
+    /// are cached until a folder changes.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn folders_by_name(&self) -> Result<Arc<[FolderRecord]>> {
+        let cache = match self.cache {
+            ReaderCache::Committed(cache, _) => {
+                Some((&cache.folders, space_totals(self.read)?.last_folder_edit))
+            }
+            ReaderCache::None | ReaderCache::Transaction(_) => None,
+        };
+        if let Some(folders) = cache.and_then(|(cache, version)| cache.get(version)) {
+            return Ok(folders);
+        }
+        let mut folders = self.folders()?;
+        folders.sort_by_cached_key(|folder| (folder.parent, folder.name.to_lowercase(), folder.id));
+        let folders = folders.into();
+        if let Some((cache, version)) = cache {
+            cache.set(version, &folders);
+        }
+        Ok(folders)
     }
 }

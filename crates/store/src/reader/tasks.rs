@@ -4,15 +4,17 @@ use std::ops::{Bound, ControlFlow, Range};
 use std::rc::Rc;
 
 use leafbase_model::{
-    BlockId, BlockRecord, Day, DocumentId, Error, IdMap, IdSet, Result, TaskInfo, TaskLocation,
-    invariant,
+    BlockId, BlockRecord, BlockType, Day, DocumentId, Error, IdMap, IdSet, Result, TaskInfo,
+    TaskLocation, invariant,
 };
 
 use super::query::foreign_cursor;
-use super::trees::rows_of;
+use super::trees::{NodeBuilder, TreeNode, rows_of};
 use super::{PageCursor, SpaceReader, Span};
 use crate::keyspaces::{self, LOGBOOK, TASKS_BY_DAY, day_bytes, prefix_end_of};
 use crate::kv::{KeyRange, Read};
+use crate::lookup::stored_document;
+use crate::msgpack::Decoded;
 use crate::records;
 use crate::records::block::{self, AuthorCache};
 use crate::records::layout::Value;
@@ -23,6 +25,9 @@ use crate::tasks::TaskEntry;
 
 /// Runs without wanted blocks that a scan passes before it seeks the next one.
 const MAX_PASSED: usize = 4;
+
+/// Blocks of a document up to which all of it is read for its tasks.
+const MAX_SMALL_BLOCKS: u64 = 256;
 
 /// Tasks for which a page has room at first.
 const ROOM: usize = 64;
@@ -219,6 +224,29 @@ impl SpaceReader<'_> {
         Ok(())
     }
 
+    /// The blocks of [`Self::tasks_of`] of a document of at most 256 blocks, which is read as a
+    /// whole: that takes less time than finding its tasks. `None` of a larger one.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn tasks_of_small(
+        &self,
+        document: DocumentId,
+        open_only: bool,
+    ) -> Result<Option<Vec<BlockRecord>>> {
+        match stored_document(self.read, document)? {
+            None => return Ok(Some(Vec::new())),
+            Some(stored) if stored.blocks > MAX_SMALL_BLOCKS => return Ok(None),
+            Some(_) => {}
+        }
+        let is_wanted = |block: &BlockRecord| {
+            let task = block.data.task.as_ref();
+            task.is_some_and(|task| !open_only || TaskEntry::of(task).is_open())
+        };
+        let nodes = self.document_nodes(document, &mut TaskNodes::default())?;
+        Ok(Some(nodes.into_iter().filter_map(|(_, node)| node.task).filter(is_wanted).collect()))
+    }
+
     /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
     /// exist. Reads only the runs of the tasks and of their ancestors.
     ///
@@ -338,6 +366,39 @@ impl SpaceReader<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Decodes the blocks that may be tasks.
+#[derive(Default)]
+struct TaskNodes(AuthorCache);
+
+struct TaskNode {
+    id: BlockId,
+    block_type: BlockType,
+    task: Option<BlockRecord>,
+}
+
+impl NodeBuilder for TaskNodes {
+    type Node = TaskNode;
+
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<TaskNode> {
+        let task = if block::may_have_markers(record)? {
+            Some(block::decode(id, record, &mut self.0)?)
+        } else {
+            None
+        };
+        Ok(TaskNode { id, block_type: block::type_of(record)?, task })
+    }
+}
+
+impl TreeNode for TaskNode {
+    fn id(&self) -> BlockId {
+        self.id
+    }
+
+    fn block_type(&self) -> BlockType {
+        self.block_type
     }
 }
 

@@ -90,6 +90,8 @@ pub(crate) struct SpaceTotals {
     /// Sequence of the last change that erased a document and can be undone: a document that was
     /// created again afterwards has earlier changes that none of the later ones names.
     pub(crate) last_erasure: u64,
+    /// Sequence of the last change of a folder: the version of what is cached of folders.
+    pub(crate) last_folder_edit: u64,
 }
 
 /// The last change that compaction dropped from the log: the log begins after it.
@@ -112,6 +114,6 @@ record! {
 }
 
 record! {
-    SpaceTotals = { SpaceTotals { sequence, folders, last_erasure } };
-    sequence, folders, last_erasure,
+    SpaceTotals = { SpaceTotals { sequence, folders, last_erasure, last_folder_edit } };
+    sequence, folders, last_erasure, last_folder_edit,
 }

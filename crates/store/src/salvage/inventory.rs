@@ -8,7 +8,6 @@ use leafbase_model::{
 };
 
 use super::log::SalvagedLog;
-use super::tasks::apply_task_location;
 use super::{CONTINUE, LossKind, OnStep, Salvager};
 use crate::keyspaces::{
     self, BLOCK_LOCATIONS, BLOCKS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
@@ -361,4 +360,14 @@ fn apply_index_row(record: &mut DocumentRecord, keyspace: Keyspace, key: &[u8]) 
         }
         _ => record.modified_at = keyspaces::parse_time(key).unwrap_or(record.modified_at),
     }
+}
+
+/// Gives a document whose record is lost the location that lists of its tasks name.
+pub(super) fn apply_task_location(record: &mut DocumentRecord, listed: TaskLocation) {
+    (record.location, record.day) = match listed {
+        TaskLocation::Inbox => (Location::Inbox, None),
+        TaskLocation::DailyNote(day) => (Location::DailyNotes, Some(day)),
+        // It may be in a folder, which they do not name.
+        TaskLocation::Document(_) => return,
+    };
 }

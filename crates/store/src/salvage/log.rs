@@ -103,8 +103,12 @@ impl Salvager<'_> {
                 put_log_beginning(rows, *beginning)?;
             }
             // The lost changes may have erased documents.
-            let totals =
-                SpaceTotals { sequence: *last, folders: folders as u64, last_erasure: *last };
+            let totals = SpaceTotals {
+                sequence: *last,
+                folders: folders as u64,
+                last_erasure: *last,
+                last_folder_edit: *last,
+            };
             put_totals(rows, totals)
         })
     }

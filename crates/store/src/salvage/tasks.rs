@@ -3,11 +3,9 @@
 
 use std::collections::HashMap;
 
-use leafbase_model::{
-    BlockId, BlockRecord, DocumentId, DocumentRecord, Location, Result, TaskLocation,
-};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Result, TaskLocation};
 
-use super::inventory::{Inventory, recovered_document};
+use super::inventory::{Inventory, apply_task_location, recovered_document};
 use super::{LossKind, OnStep, Salvager};
 use crate::keyspaces::{LOGBOOK, TASKS_BY_DAY};
 use crate::reader::tasks::parse_listed;
@@ -16,7 +14,7 @@ use crate::records::listed_task::{ListedTask, task_location};
 
 /// A lost block that a list of tasks has.
 #[derive(Debug)]
-pub(super) struct ListedBlock {
+pub(super) struct ListedTaskBlock {
     /// As its own row, or the list, names it.
     document: Option<DocumentId>,
     location: TaskLocation,
@@ -29,7 +27,7 @@ impl Salvager<'_> {
         &mut self,
         inventory: &mut Inventory,
         step: OnStep<'_>,
-    ) -> Result<Vec<ListedBlock>> {
+    ) -> Result<Vec<ListedTaskBlock>> {
         let (mut listed, mut authors) = (Vec::new(), AuthorCache::default());
         for keyspace in [TASKS_BY_DAY, LOGBOOK] {
             self.rows(keyspace, &mut |_, key, value| {
@@ -50,7 +48,7 @@ impl Salvager<'_> {
                 if let Some(block) =
                     record.and_then(|record| block::decode(id, &record, &mut authors).ok())
                 {
-                    listed.push(ListedBlock { document, location, block });
+                    listed.push(ListedTaskBlock { document, location, block });
                 }
                 Ok(())
             })?;
@@ -59,13 +57,13 @@ impl Salvager<'_> {
     }
 
     /// Takes the lost blocks of lists into the inventory, whose documents are complete.
-    pub(super) fn take_listed(&mut self, inventory: &mut Inventory, listed: Vec<ListedBlock>) {
+    pub(super) fn take_listed(&mut self, inventory: &mut Inventory, listed: Vec<ListedTaskBlock>) {
         let mut by_location: HashMap<TaskLocation, DocumentId> = inventory
             .documents
             .iter()
             .filter_map(|(id, document)| Some((task_location(&document.as_ref()?.record), *id)))
             .collect();
-        for ListedBlock { document, location, block } in listed {
+        for ListedTaskBlock { document, location, block } in listed {
             let document = document.unwrap_or_else(|| {
                 *by_location.entry(location).or_insert_with(|| {
                     let rev = inventory.log.rev();
@@ -93,14 +91,4 @@ impl Inventory {
             (None, TaskLocation::Inbox | TaskLocation::DailyNote(_)) => None,
         }
     }
-}
-
-/// Gives a document whose record is lost the location that lists of its tasks name.
-pub(super) fn apply_task_location(record: &mut DocumentRecord, listed: TaskLocation) {
-    (record.location, record.day) = match listed {
-        TaskLocation::Inbox => (Location::Inbox, None),
-        TaskLocation::DailyNote(day) => (Location::DailyNotes, Some(day)),
-        // It may be in a folder, which they do not name.
-        TaskLocation::Document(_) => return,
-    };
 }

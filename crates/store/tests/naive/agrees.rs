@@ -208,6 +208,10 @@ impl Naive {
             for (tasks, open_only) in [(all, false), (open, true)] {
                 let expected: Vec<_> = tasks.into_iter().map(|(block, _)| block).collect();
                 assert_eq!(reader.tasks_of(*document, open_only).unwrap(), expected);
+                let blocks = reader.task_blocks(*document, &expected).unwrap();
+                let is_small = in_order.len() <= 256;
+                let small = reader.tasks_of_small(*document, open_only).unwrap();
+                assert!(small == is_small.then_some(blocks), "of {} blocks", in_order.len());
             }
         }
     }

@@ -20,7 +20,11 @@ pub(crate) fn find(
             cursor.as_ref(),
             MAX_DOCUMENTS_PER_QUERY.min(limit - found.len()),
         )?;
-        found.extend(page.documents);
+        if found.is_empty() {
+            found = page.documents;
+        } else {
+            found.extend(page.documents);
+        }
         cursor = page.next;
         if cursor.is_none() || found.len() >= limit {
             return Ok((found, cursor));

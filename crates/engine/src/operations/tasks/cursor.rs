@@ -3,6 +3,8 @@
 use leafbase_model::{BlockId, DocumentId, Error, Result};
 use leafbase_store::PageCursor;
 
+use crate::operations::cursor_text::{read_cursor, write_cursor};
+
 /// Characters of an ID in text form.
 const ID_CHARS: usize = 26;
 
@@ -22,19 +24,12 @@ fn payload(text: &str, letter: char) -> Result<&str> {
 
 /// Encodes a cursor of an index for the scope with this letter.
 pub(super) fn write(letter: char, cursor: &PageCursor) -> String {
-    let mut text = String::from(letter);
-    text.extend(cursor.as_bytes().iter().map(|byte| format!("{byte:02x}")));
-    text
+    format!("{letter}{}", write_cursor(cursor.as_bytes()))
 }
 
 pub(super) fn read(letter: char, text: &str) -> Result<PageCursor> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let byte = |pair: &[u8]| match pair {
-        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-        _ => None,
-    };
-    let bytes: Option<Vec<u8>> = payload(text, letter)?.as_bytes().chunks(2).map(byte).collect();
-    Ok(PageCursor::from_bytes(&bytes.ok_or_else(foreign)?))
+    let bytes = read_cursor(payload(text, letter)?).ok_or_else(foreign)?;
+    Ok(PageCursor::from_bytes(&bytes))
 }
 
 /// The boundary between two pages of a list that has no index of its own: the last tasks returned

@@ -1,13 +1,12 @@
 //! Lists the tasks of a scope from the indexes.
 
 use leafbase_model::{
-    BlockId, BlockRecord, Day, DayRef, DocumentId, Error, ItemsPage, ListTasks, Paging, Result,
+    BlockId, BlockRecord, Day, DayRef, DocumentRecord, Error, ItemsPage, ListTasks, Paging, Result,
     Task, TaskInfo, TaskScope, Timestamp, invariant,
 };
 use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage, TaskRow, task_location};
 
 use super::cursor::{self, TaskListAnchor};
-use super::destinations::DocumentRecords;
 use super::task_blocks::to_task;
 use crate::core::tree::Tree;
 use crate::support::days;
@@ -22,8 +21,7 @@ pub(super) fn page(
     request: &ListTasks,
 ) -> Result<ItemsPage<Task>> {
     let reader = tree.full_reader()?;
-    let mut listing =
-        TaskList { tree, reader, documents: DocumentRecords::default(), paging: &request.paging };
+    let listing = TaskList { reader, paging: &request.paging };
     let today = || days::resolve(DayRef::Today, &tree.zone()?, now);
     match request.scope {
         TaskScope::Open => {
@@ -49,12 +47,13 @@ pub(super) fn page(
             listing.indexed('l', |_| true, |after, limit| reader.logbook(after, limit))
         }
         TaskScope::Inbox => match reader.inbox()? {
-            Some(inbox) => listing.of_document('i', inbox.id, true),
+            Some(inbox) => listing.of_document('i', &inbox, true),
             None => Ok(ItemsPage { items: Vec::new(), next_cursor: None }),
         },
         TaskScope::Document(document) => {
-            reader.document(document)?.ok_or_else(|| Error::not_found().at("documentId"))?;
-            listing.of_document('d', document, false)
+            let document = reader.document(document)?;
+            let document = document.ok_or_else(|| Error::not_found().at("documentId"))?;
+            listing.of_document('d', &document, false)
         }
     }
 }
@@ -64,9 +63,7 @@ fn day_after(day: Day) -> Day {
 }
 
 struct TaskList<'a> {
-    tree: &'a Tree<'a>,
     reader: SpaceReader<'a>,
-    documents: DocumentRecords,
     paging: &'a Paging,
 }
 
@@ -78,7 +75,7 @@ impl TaskList<'_> {
     /// Tasks of an index that match `is_wanted`. Reads until the page is full and one more task is
     /// found, so that a cursor is returned exactly when there is a next page.
     fn indexed(
-        &mut self,
+        &self,
         letter: char,
         is_wanted: impl Fn(&TaskInfo) -> bool,
         read: impl Fn(Option<&PageCursor>, usize) -> Result<TaskPage>,
@@ -113,12 +110,17 @@ impl TaskList<'_> {
 
     /// Tasks of one document in reading order.
     fn of_document(
-        &mut self,
+        &self,
         letter: char,
-        document: DocumentId,
+        document: &DocumentRecord,
         open_only: bool,
     ) -> Result<ItemsPage<Task>> {
-        let all = self.reader.tasks_of(document, open_only)?;
+        let (document, location) = (document.id, task_location(document));
+        let small = self.reader.tasks_of_small(document, open_only)?;
+        let all = match &small {
+            Some(blocks) => blocks.iter().map(|block| block.id).collect(),
+            None => self.reader.tasks_of(document, open_only)?,
+        };
         let start = match &self.paging.cursor {
             Some(text) => TaskListAnchor::read(letter, document, text)?.find(&all),
             None => 0,
@@ -127,13 +129,15 @@ impl TaskList<'_> {
         let Some(listed) = all.get(start..end) else {
             invariant!("a page of tasks begins within the list: {start}..{end} of {}", all.len())
         };
-        let location = task_location(self.documents.record(self.tree, document)?);
-        let blocks = self.reader.task_blocks(document, listed)?.into_iter();
+        let blocks = match small {
+            Some(mut blocks) => blocks.drain(start..end).collect(),
+            None => self.reader.task_blocks(document, listed)?,
+        };
         let task = |block: BlockRecord| {
             let id = block.id;
             to_task(block, location).ok_or_else(|| missing(id))
         };
-        let items = blocks.map(task).collect::<Result<_>>()?;
+        let items = blocks.into_iter().map(task).collect::<Result<_>>()?;
         let next_cursor =
             (end < all.len()).then(|| TaskListAnchor::at(&all, end).write(letter, document));
         Ok(ItemsPage { items, next_cursor })
