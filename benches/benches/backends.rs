@@ -225,7 +225,18 @@ impl Bench {
         }
     }
 
+    /// A client names blocks that it has read: every document is fetched before the edits.
+    fn read_all(&mut self) {
+        let Space { flat, pages, large, .. } = &self.space;
+        for document in flat.iter().chain(pages).chain([large]) {
+            for Contender { peer, .. } in &mut self.contenders {
+                black_box(peer.fetch(document.id));
+            }
+        }
+    }
+
     fn writes(&mut self) {
+        self.read_all();
         // The tables have no moves.
         let work = self.space.work(&mut self.make, self.calls).into_iter();
         for (op, work) in work.filter(|(op, _)| !op.starts_with("move")) {

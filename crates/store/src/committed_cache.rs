@@ -1,10 +1,11 @@
-//! What a handle caches of committed states.
+//! What a handle keeps in memory of committed states.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use leafbase_model::FolderRecord;
 
 use crate::location_cache::LocationCache;
+use crate::location_hints::LocationHints;
 
 /// Folders up to which they are cached, some 150 bytes each.
 const MAX_FOLDERS: usize = 10_000;
@@ -13,6 +14,8 @@ const MAX_FOLDERS: usize = 10_000;
 pub(crate) struct CommittedCache {
     pub(crate) locations: LocationCache,
     pub(crate) folders: FolderCache,
+    /// Of a store on another machine, of which nothing else is kept.
+    pub(crate) hints: LocationHints,
 }
 
 /// Cache of all folders, sorted as they are shown.
@@ -33,7 +36,7 @@ impl FolderCache {
         (*version == last_folder_edit).then(|| Arc::clone(folders))
     }
 
-    /// Caches all folders, unless there are too many, or those of a later change are cached.
+    /// Caches all folders, unless there are too many or a later change is cached.
     pub(crate) fn set(&self, last_folder_edit: u64, folders: &Arc<[FolderRecord]>) {
         if folders.len() > MAX_FOLDERS {
             return;

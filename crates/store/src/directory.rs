@@ -84,5 +84,5 @@ pub fn open_shared_space(path: impl AsRef<Path>, options: &OpenOptions) -> Resul
 /// Fails unless the store contains a space that this version reads.
 pub(crate) fn holds_space(read: &dyn Read) -> Result<()> {
     let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
-    SpaceReader { read, extractor, cache: ReaderCache::None }.meta().map(|_| ())
+    SpaceReader { read, extractor, cache: ReaderCache::None, hints: None }.meta().map(|_| ())
 }

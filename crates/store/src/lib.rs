@@ -29,6 +29,7 @@ mod embeddings;
 mod file_hasher;
 mod items;
 mod location_cache;
+mod location_hints;
 mod log_retention;
 mod lookup;
 mod progress;

@@ -55,16 +55,28 @@ impl LocationCache {
         &self,
         version: StateVersion,
         block: BlockId,
-        location: LocationRecord,
+        location: &LocationRecord,
+    ) {
+        self.add_locations(version, location, std::iter::once(block));
+    }
+
+    /// Caches the location of `blocks`, which are in one run.
+    pub(crate) fn add_locations(
+        &self,
+        version: StateVersion,
+        location: &LocationRecord,
+        blocks: impl Iterator<Item = BlockId>,
     ) {
         debug_assert!(!location.order.is_empty(), "a stored location has an order key");
         self.update(version, |entries| {
-            if entries.locations.len() >= MAX_LOCATIONS {
-                // All at once: an order of use would have to be kept by every read, under a write
-                // lock.
-                entries.locations.clear();
+            for block in blocks {
+                if entries.locations.len() >= MAX_LOCATIONS {
+                    // All at once: an order of use would have to be kept by every read, under a
+                    // write lock.
+                    entries.locations.clear();
+                }
+                entries.locations.insert(block, location.clone());
             }
-            entries.locations.insert(block, location);
         });
     }
 
@@ -135,15 +147,15 @@ mod tests {
         let cache = LocationCache::default();
         let (before, after) = (0, 7);
         let document = location(1).document;
-        cache.add_location(before, block(1), location(1));
+        cache.add_location(before, block(1), &location(1));
         cache.add_has_comments(before, document, false);
         assert_eq!(cache.location(before, block(1)), Some(location(1)));
         assert_eq!(cache.has_comments(before, document), Some(false));
 
         assert_eq!(cache.location(after, block(1)), None);
         assert_eq!(cache.has_comments(after, document), None);
-        cache.add_location(after, block(1), location(2));
-        cache.add_location(before, block(2), location(1));
+        cache.add_location(after, block(1), &location(2));
+        cache.add_location(before, block(2), &location(1));
         assert_eq!(cache.location(before, block(2)), None, "an older state adds nothing");
         assert_eq!(cache.location(before, block(1)), None, "nor does it read what is newer");
         assert_eq!(cache.location(after, block(1)), Some(location(2)));
@@ -153,7 +165,7 @@ mod tests {
     fn the_number_of_entries_is_bounded() {
         let (cache, version) = (LocationCache::default(), 1);
         for number in 0..=MAX_LOCATIONS as u128 {
-            cache.add_location(version, block(number), location(1));
+            cache.add_location(version, block(number), &location(1));
         }
         for number in 0..=MAX_DOCUMENTS as u128 {
             let document = DocumentId::from_bytes(number.to_be_bytes());

@@ -12,6 +12,7 @@ use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::location_cache::StateVersion;
+use crate::location_hints::LocationHints;
 use crate::lookup::{get, stored_document, stored_location};
 use crate::records;
 use crate::records::block::{self, AuthorCache};
@@ -57,6 +58,8 @@ pub struct SpaceReader<'a> {
     pub(crate) read: &'a dyn Read,
     pub(crate) extractor: Extractor,
     pub(crate) cache: ReaderCache<'a>,
+    /// Of a store on another machine.
+    pub(crate) hints: Option<&'a LocationHints>,
 }
 
 /// The cache of the state that is read.
@@ -78,10 +81,16 @@ impl SpaceReader<'_> {
     /// The location of `block` with the hint to its run, if it exists.
     pub(crate) fn location(&self, block: BlockId) -> Result<Option<LocationRecord>> {
         match self.cache {
-            ReaderCache::None => stored_location(self.read, block),
+            ReaderCache::None => {
+                let location = stored_location(self.read, block)?;
+                self.remember(block, location.as_ref());
+                Ok(location)
+            }
             ReaderCache::Transaction(cache) => {
                 self.load_target(cache, block)?;
-                cache.location(self.read, block)
+                let location = cache.location(self.read, block)?;
+                self.remember(block, location.as_ref());
+                Ok(location)
             }
             ReaderCache::Committed(cache, version) => {
                 if let Some(location) = cache.locations.location(version, block) {
@@ -89,7 +98,7 @@ impl SpaceReader<'_> {
                 }
                 let location = stored_location(self.read, block)?;
                 if let Some(location) = &location {
-                    cache.locations.add_location(version, block, location.clone());
+                    cache.locations.add_location(version, block, location);
                 }
                 Ok(location)
             }
@@ -132,6 +141,8 @@ impl SpaceReader<'_> {
             let run = RunView::read(key, value)?;
             let Some(index) = run.position(block) else { return Ok(ControlFlow::Continue(())) };
             found = true;
+            // The next request is mostly about a block nearby.
+            self.remember_run(key, run);
             visit(key, run, index)?;
             // After the visit: it may have read other runs.
             if let Some(cache) = self.transaction_cache() {
@@ -196,6 +207,7 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
+        self.load_hinted(block);
         let Some(location) = self.location(block)? else { return Ok(None) };
         self.load_block(&location);
         let mut record = None;

@@ -269,6 +269,7 @@ impl Salvager<'_> {
             read: self.reader,
             extractor: self.extractor,
             cache: crate::reader::ReaderCache::None,
+            hints: None,
         };
         match reader.meta() {
             Ok(meta) => Ok(meta),

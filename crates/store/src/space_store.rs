@@ -47,6 +47,8 @@ pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
     cache: Option<(Arc<CommittedCache>, StateVersion)>,
+    /// Of a store on another machine.
+    hints: Option<Arc<CommittedCache>>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -68,7 +70,8 @@ impl SpaceSnapshot {
             .cache
             .as_ref()
             .map_or(ReaderCache::None, |(cache, version)| ReaderCache::Committed(cache, *version));
-        SpaceReader { read: &*self.snapshot, extractor: self.extractor, cache }
+        let hints = self.hints.as_ref().map(|cache| &cache.hints);
+        SpaceReader { read: &*self.snapshot, extractor: self.extractor, cache, hints }
     }
 }
 
@@ -162,7 +165,8 @@ impl SpaceStore {
         if self.store.is_remote() {
             // Other hosts write to it, and its snapshots keep what they have read themselves.
             let snapshot = self.store.snapshot_at_first_read()?;
-            return Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache: None });
+            let (cache, hints) = (None, Some(Arc::clone(&self.cache)));
+            return Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache, hints });
         }
         let snapshot = self.store.snapshot()?;
         // Every edit of what is cached makes a change, and so another sequence. Where the totals
@@ -170,7 +174,7 @@ impl SpaceStore {
         let sequence = || space_totals(&*snapshot).ok().map(|totals| totals.sequence);
         let version = snapshot.version().or_else(sequence);
         let cache = version.map(|version| (Arc::clone(&self.cache), version));
-        Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache })
+        Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache, hints: None })
     }
 
     /// Runs `decide` in a write transaction, in which it reads and applies edits. All edits become
@@ -204,6 +208,7 @@ impl SpaceStore {
                 earlier = change.edits;
             }
             let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)
+                .with_hints(self.store.is_remote().then_some(&self.cache.hints))
                 .after(std::mem::take(&mut earlier));
             let planned = plan.run(&mut transaction);
             // Edits that the plan did not take are kept for the next run.
@@ -302,8 +307,12 @@ impl SpaceStore {
             )?;
             Ok::<_, Error>(count)
         };
-        let reader =
-            SpaceReader { read: &*snapshot, extractor: self.extractor, cache: ReaderCache::None };
+        let reader = SpaceReader {
+            read: &*snapshot,
+            extractor: self.extractor,
+            cache: ReaderCache::None,
+            hints: None,
+        };
         let (collections, models) = (reader.collections()?, reader.embedding_models()?);
         Ok(SpaceStats {
             documents: count(&[DOCUMENTS.tag])?

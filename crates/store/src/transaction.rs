@@ -15,6 +15,7 @@ use crate::change_parts::put_change;
 use crate::edges::Extractor;
 use crate::keyspaces;
 use crate::kv::{Transaction, WriteBatch};
+use crate::location_hints::LocationHints;
 use crate::lookup::{put_totals, space_totals};
 use crate::reader::read_ahead::prefetch_keys;
 use crate::reader::transaction_cache::TransactionCache;
@@ -65,6 +66,8 @@ pub struct SpaceTransaction<'a> {
     locations: StagedLocations,
     cross_move: Option<CrossDocumentMove>,
     cache: TransactionCache,
+    /// Of a store on another machine.
+    hints: Option<&'a LocationHints>,
     documents: StagedDocuments,
     /// Keys of edges: to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
@@ -124,6 +127,7 @@ impl<'a> SpaceTransaction<'a> {
             locations: StagedLocations::default(),
             cross_move: None,
             cache: TransactionCache::default(),
+            hints: None,
             documents: StagedDocuments::new(last_change),
             edges: BTreeMap::new(),
             tags: StagedTagRows::default(),
@@ -137,6 +141,11 @@ impl<'a> SpaceTransaction<'a> {
             earlier: Vec::new(),
             failed: false,
         }
+    }
+
+    /// The same transaction with what its handle remembers of a store on another machine.
+    pub(crate) fn with_hints(self, hints: Option<&'a LocationHints>) -> Self {
+        Self { hints, ..self }
     }
 
     /// The same transaction, run again: `earlier` are the edits of the run that was rolled back.
@@ -160,6 +169,7 @@ impl<'a> SpaceTransaction<'a> {
             read: &*self.rows,
             extractor: self.extractor,
             cache: ReaderCache::Transaction(&self.cache),
+            hints: self.hints,
         })
     }
 
@@ -308,7 +318,8 @@ impl<'a> SpaceTransaction<'a> {
             Flush::BeforeRead => ReaderCache::Transaction(&self.cache),
             Flush::Last => ReaderCache::None,
         };
-        let reader = SpaceReader { read: &*self.rows, extractor: self.extractor, cache };
+        let reader =
+            SpaceReader { read: &*self.rows, extractor: self.extractor, cache, hints: None };
         self.tasks.flush_listed(reader, &mut self.batch)?;
         self.batch.write_to(self.rows)
     }

@@ -467,10 +467,7 @@ impl Asking<'_> {
             let at = self.dice.below(lines.len() + 1);
             match self.dice.below(5) {
                 0 => {
-                    // Code shows what its author wrote: an ID that the guest knows is no leak.
-                    let fences = lines[..at].iter().filter(|line| line.starts_with("```"));
-                    let is_code = fences.count() % 2 == 1;
-                    let line = if is_code { self.words() } else { self.line() };
+                    let line = if is_code(&lines, at) { self.words() } else { self.line() };
                     lines.splice(at..at, [String::new(), line, String::new()]).for_each(drop);
                 }
                 _ if at == lines.len() => {}
@@ -494,10 +491,14 @@ impl Asking<'_> {
 
     fn edit(&mut self) -> Call {
         let (page, lines) = self.shown_page();
-        let line = self.dice.any(&lines).cloned();
+        let written: Vec<_> = lines.iter().filter(|line| !line.is_empty()).collect();
+        let line = self.dice.any(&written).map(|line| (*line).clone());
         let text = line.unwrap_or_else(|| self.word().to_owned());
         let kinds = ["replace", "insertBefore", "insertAfter", "insertUnder"];
-        let edit = json!({"edit": *self.dice.pick(&kinds), "text": text, "markdown": self.line()});
+        let mut places = lines.iter().enumerate().filter(|(_, line)| line.contains(&text));
+        let is_code = places.any(|(at, _)| is_code(&lines, at));
+        let markdown = if is_code { self.words() } else { self.line() };
+        let edit = json!({"edit": *self.dice.pick(&kinds), "text": text, "markdown": markdown});
         Call::new("edit", json!({"pageId": page, "edits": [edit]}))
     }
 
@@ -1327,4 +1328,10 @@ fn misspelt(word: &str) -> String {
     let last = letters.len() - 1;
     letters.swap(last - 1, last);
     letters.into_iter().collect()
+}
+
+/// Whether a line at this index is code, which shows what its author wrote: an ID there that the
+/// guest knows is no leak.
+fn is_code(lines: &[String], at: usize) -> bool {
+    lines[..at].iter().filter(|line| line.starts_with("```")).count() % 2 == 1
 }

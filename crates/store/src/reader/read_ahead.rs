@@ -1,4 +1,4 @@
-//! Reads of a store on another machine: what an operation is about to read is loaded in one round
+//! Reads of a store on another machine: the rows of an operation are loaded in one round
 //! trip. For all other stores nothing is done.
 
 use std::collections::BTreeSet;
@@ -13,6 +13,7 @@ use crate::kv::{KeyRange, Read, ReadHint};
 use crate::lookup::stored_location;
 use crate::records::location::LocationRecord;
 use crate::records::meta;
+use crate::run::RunView;
 
 /// Runs that are loaded of a document whose whole content is wanted: about 2 MB.
 const MAX_RUNS: usize = 256;
@@ -58,25 +59,28 @@ impl WantedContent {
 
 impl SpaceReader<'_> {
     /// Loads the location of `block` and the content of its document: one round trip for a
-    /// document, by its root, and for a block whose location is loaded; two for any other block.
+    /// document, by its root, and for a block whose location is loaded or is where it was; two for
+    /// any other block.
     pub(super) fn load_tree(&self, block: BlockId, wanted: WantedContent) -> Result<()> {
         if !self.read.is_remote() {
             return Ok(());
         }
         let is_located = self.read.is_loaded(&keyspaces::block_location(block));
         if !is_located {
-            let write = self.write_rows();
-            let hints = write.iter().flat_map(WriteRows::hints).collect::<Vec<_>>();
-            self.load_document(DocumentId::of_root(block), wanted.runs(), &hints)?;
+            let (key, write) = (keyspaces::block_location(block), self.write_rows());
+            let others = write.iter().flat_map(WriteRows::hints);
+            let others = others.chain([ReadHint::Key(&key)]).collect::<Vec<_>>();
+            match self.hints.and_then(|hints| hints.get(block)) {
+                Some(location) => self.load_located(&location, wanted, &others)?,
+                None => self.load_document(DocumentId::of_root(block), wanted.runs(), &others)?,
+            }
         }
-        match stored_location(self.read, block)? {
+        let location = stored_location(self.read, block)?;
+        self.remember(block, location.as_ref());
+        match location {
+            // Loaded already, unless the block has moved or nothing was known of it.
             Some(location) if !location.parent.is_nil() => {
-                let start = location.run_key();
-                let siblings = keyspaces::parent_runs(location.document, location.parent);
-                let end = keyspaces::prefix_end(siblings);
-                let runs = ReadHint::Range(KeyRange::half_open(&start, &end), BLOCK_RUNS);
-                let first_runs = if wanted == WantedContent::Whole { MAX_RUNS } else { FIRST_RUNS };
-                self.load_document(location.document, first_runs, &[runs])
+                self.load_located(&location, wanted, &[])
             }
             Some(location) if is_located => {
                 self.load_document(location.document, wanted.runs(), &[])
@@ -85,12 +89,67 @@ impl SpaceReader<'_> {
         }
     }
 
+    /// Loads the rows of a document around a block at `location`, its run, and `others`.
+    fn load_located(
+        &self,
+        location: &LocationRecord,
+        wanted: WantedContent,
+        others: &[ReadHint<'_>],
+    ) -> Result<()> {
+        let start = location.run_key();
+        let siblings = keyspaces::parent_runs(location.document, location.parent);
+        let end = keyspaces::prefix_end(siblings);
+        let runs = ReadHint::Range(KeyRange::half_open(&start, &end), BLOCK_RUNS);
+        let first_runs = if wanted == WantedContent::Whole { MAX_RUNS } else { FIRST_RUNS };
+        let others: Vec<_> = others.iter().copied().chain([runs]).collect();
+        self.load_document(location.document, first_runs, &others)
+    }
+
+    /// Remembers where `block` is, if the store is on another machine.
+    pub(super) fn remember(&self, block: BlockId, location: Option<&LocationRecord>) {
+        if let Some((hints, location)) = self.hints.zip(location) {
+            hints.set(location, std::iter::once(block));
+        }
+    }
+
+    /// Remembers where the blocks of a run are, if the store is on another machine.
+    pub(super) fn remember_run(&self, key: &[u8], run: RunView<'_>) {
+        if let Some(hints) = self.hints
+            && let Some((document, parent, order)) = keyspaces::parse_run(key)
+        {
+            let location = LocationRecord { document, parent, order: order.into() };
+            hints.set(&location, run.entries().map(|(block, _)| block));
+        }
+    }
+
+    /// Loads the location of `block` with the run that it was in and the comments of its document.
+    /// An error is left to the reads.
+    pub(super) fn load_hinted(&self, block: BlockId) {
+        let key = keyspaces::block_location(block);
+        let location = self.hints.and_then(|hints| hints.get(block));
+        if let Some(location) = location.filter(|_| !self.read.is_loaded(&key)) {
+            self.load_run(&location, &[ReadHint::Key(&key)]);
+        }
+    }
+
+    /// Loads the run at `location` with the comments of its document and `others`.
+    fn load_run(&self, location: &LocationRecord, others: &[ReadHint<'_>]) {
+        let run = location.run_key();
+        let comments = keyspaces::document_comments(location.document);
+        let end = keyspaces::prefix_end(comments);
+        let comments = ReadHint::Range(KeyRange::half_open(&comments, &end), FEW_ROWS);
+        let hints = [ReadHint::Key(&run), comments];
+        let _ = self
+            .read
+            .prefetch(&hints.into_iter().chain(others.iter().copied()).collect::<Vec<_>>());
+    }
+
     /// What most writes read, if this is one.
     fn write_rows(&self) -> Option<WriteRows> {
         matches!(self.cache, ReaderCache::Transaction(_)).then(WriteRows::new)
     }
 
-    /// Loads what a write reads around `block`, unless the transaction knows where it is.
+    /// Loads the rows that a write reads around `block`, unless the transaction knows where it is.
     pub(super) fn load_target(&self, cache: &TransactionCache, block: BlockId) -> Result<()> {
         if !self.read.is_remote() || cache.has_location(block) {
             return Ok(());
@@ -104,12 +163,8 @@ impl SpaceReader<'_> {
         if !self.read.is_remote() {
             return;
         }
-        let run = location.run_key();
-        if !self.read.is_loaded(&run) {
-            let comments = keyspaces::document_comments(location.document);
-            let end = keyspaces::prefix_end(comments);
-            let comments = ReadHint::Range(KeyRange::half_open(&comments, &end), FEW_ROWS);
-            let _ = self.read.prefetch(&[ReadHint::Key(&run), comments]);
+        if !self.read.is_loaded(&location.run_key()) {
+            self.load_run(location, &[]);
         }
     }
 
@@ -226,7 +281,7 @@ impl SpaceReader<'_> {
         prefetch_ranges(self.read, prefixes, FEW_ROWS);
     }
 
-    /// Loads what is read of a document with up to `runs` of its runs, and `others`.
+    /// Loads the rows of a document with up to `runs` of its runs, and `others`.
     fn load_document(
         &self,
         document: DocumentId,
@@ -247,8 +302,13 @@ impl SpaceReader<'_> {
 
     fn try_load_blocks(&self, blocks: &[BlockId]) -> Result<()> {
         let keys: Vec<_> = blocks.iter().map(|block| keyspaces::block_location(*block)).collect();
+        let known = blocks.iter().filter_map(|block| self.hints?.get(*block));
+        let mut hinted: Vec<_> = known.flat_map(|location| located_rows(&location)).collect();
+        hinted.sort_unstable();
+        hinted.dedup();
         let write = self.write_rows();
-        let hints = keys.iter().map(|key| ReadHint::Key(key));
+        let hints = hinted.iter().map(|key| ReadHint::Key(key));
+        let hints = hints.chain(keys.iter().map(|key| ReadHint::Key(key)));
         let hints = hints.chain(write.iter().flat_map(WriteRows::hints));
         self.read.prefetch(&hints.collect::<Vec<_>>())?;
         let mut rows = Vec::new();
@@ -258,15 +318,18 @@ impl SpaceReader<'_> {
                 ReaderCache::Transaction(cache) => cache.location(self.read, *block)?,
                 _ => stored_location(self.read, *block)?,
             };
-            if let Some(location) = location {
-                rows.push(location.run_key());
-                rows.push(keyspaces::document(location.document).to_vec());
-            }
+            self.remember(*block, location.as_ref());
+            rows.extend(location.iter().flat_map(located_rows));
         }
         rows.sort_unstable();
         rows.dedup();
         self.read.prefetch(&rows.iter().map(|key| ReadHint::Key(key)).collect::<Vec<_>>())
     }
+}
+
+/// The keys of the run and of the document of a block at `location`.
+fn located_rows(location: &LocationRecord) -> [Vec<u8>; 2] {
+    [location.run_key(), keyspaces::document(location.document).to_vec()]
 }
 
 /// Prepares reads of the first `entries` with each prefix: from a remote store, they are loaded
@@ -299,7 +362,7 @@ pub(crate) fn prefetch_keys<'k>(source: &dyn Read, keys: impl Iterator<Item = &'
     }
 }
 
-/// The keys of what is read of a document: its record, the location of its root, and ranges.
+/// The keys of the rows of a document: its record, the location of its root, and ranges.
 struct DocumentRows {
     keys: [[u8; 17]; 2],
     /// Lower and upper bounds, and how many entries are wanted.

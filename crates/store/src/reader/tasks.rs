@@ -229,7 +229,7 @@ impl SpaceReader<'_> {
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn tasks_of_small(
+    pub fn tasks_of_small_document(
         &self,
         document: DocumentId,
         open_only: bool,
@@ -239,12 +239,9 @@ impl SpaceReader<'_> {
             Some(stored) if stored.blocks > MAX_SMALL_BLOCKS => return Ok(None),
             Some(_) => {}
         }
-        let is_wanted = |block: &BlockRecord| {
-            let task = block.data.task.as_ref();
-            task.is_some_and(|task| !open_only || TaskEntry::of(task).is_open())
-        };
-        let nodes = self.document_nodes(document, &mut TaskNodes::default())?;
-        Ok(Some(nodes.into_iter().filter_map(|(_, node)| node.task).filter(is_wanted).collect()))
+        let mut builder = TaskNodes { open_only, authors: AuthorCache::default() };
+        let nodes = self.document_nodes(document, &mut builder)?;
+        Ok(Some(nodes.into_iter().filter_map(|(_, node)| node.task).collect()))
     }
 
     /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
@@ -369,13 +366,16 @@ impl SpaceReader<'_> {
     }
 }
 
-/// Decodes the blocks that may be tasks.
-#[derive(Default)]
-struct TaskNodes(AuthorCache);
+/// Decodes tasks alone.
+struct TaskNodes {
+    open_only: bool,
+    authors: AuthorCache,
+}
 
 struct TaskNode {
     id: BlockId,
     block_type: BlockType,
+    /// The block, if it is a wanted task.
     task: Option<BlockRecord>,
 }
 
@@ -383,11 +383,13 @@ impl NodeBuilder for TaskNodes {
     type Node = TaskNode;
 
     fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<TaskNode> {
-        let task = if block::may_have_markers(record)? {
-            Some(block::decode(id, record, &mut self.0)?)
+        let is_wanted = if self.open_only {
+            block::task_of(record)?.is_some_and(|task| TaskEntry::of(&task).is_open())
         } else {
-            None
+            block::may_have_markers(record)?
         };
+        let task = is_wanted.then(|| block::decode(id, record, &mut self.authors)).transpose()?;
+        let task = task.filter(|block| block.data.task.is_some());
         Ok(TaskNode { id, block_type: block::type_of(record)?, task })
     }
 }

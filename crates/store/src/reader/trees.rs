@@ -20,6 +20,8 @@ use crate::run::RunView;
 
 /// Rows of other blocks that a scan passes before it seeks the next wanted block.
 const MAX_PASSED: usize = 8;
+/// Blocks of a document up to which it is remembered where they are.
+const MAX_REMEMBERED_BLOCKS: u64 = 16_384;
 /// Maximum number of blocks that memory is reserved for in advance.
 const MAX_RESERVED_BLOCKS: usize = 1 << 16;
 
@@ -506,6 +508,9 @@ impl SpaceReader<'_> {
                 let (_, parent, _) =
                     keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
                 collector.add(parent, key, value)?;
+                if self.hints.is_some() && expected <= MAX_REMEMBERED_BLOCKS {
+                    self.remember_run(key, RunView::verified(value)?);
+                }
                 Ok(ControlFlow::Continue(()))
             },
         )?;

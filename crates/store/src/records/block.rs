@@ -38,8 +38,11 @@ const FIELDS_BEFORE_MARKDOWN: usize = 3;
 const FIELDS_BEFORE_KIND: usize = 4;
 /// Number of fields before the list style.
 const FIELDS_BEFORE_MARKERS: usize = 8;
+/// Number of fields between the type and the task.
+const FIELDS_BEFORE_TASK: usize = 10;
 
-// `type_of`, `markdown`, `rev_of` and `item_parts` decode some of these fields by their position.
+// `type_of`, `markdown`, `rev_of`, `task_of` and `item_parts` decode some of these fields by their
+// position.
 record! {
     encode / decode_fields [id: BlockId] (authors: &mut AuthorCache)
     BlockRecord = {
@@ -378,6 +381,19 @@ pub(crate) fn rev_of(bytes: &[u8]) -> Decoded<u64> {
     fields.at_most(FIELDS)?;
     BlockType::decode_field(&mut fields)?;
     fields.uint()
+}
+
+/// Decodes the task of a block alone.
+pub(crate) fn task_of(bytes: &[u8]) -> Decoded<Option<TaskInfo>> {
+    if !may_have_markers(bytes)? {
+        return Ok(None);
+    }
+    let mut decoder = Decoder::new(bytes);
+    let mut fields = decoder.fields()?;
+    fields.at_most(FIELDS)?;
+    BlockType::decode_field(&mut fields)?;
+    fields.skip(FIELDS_BEFORE_TASK)?;
+    Option::decode_field(&mut fields)
 }
 
 /// The parts of an item that replies show.

@@ -22,7 +22,7 @@ pub(super) struct ListedTaskBlock {
 }
 
 impl Salvager<'_> {
-    /// Reads the lists of tasks. Documents of which they alone tell join the inventory.
+    /// Reads the lists of tasks. Documents that they alone name join the inventory.
     pub(super) fn inventory_tasks(
         &mut self,
         inventory: &mut Inventory,

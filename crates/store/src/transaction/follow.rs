@@ -22,7 +22,7 @@ impl<'a> SpaceTransaction<'a> {
         row: &'a ChangeRow,
     ) -> Result<Self> {
         let totals = space_totals(&*rows)?;
-        let reader = SpaceReader { read: &*rows, extractor, cache: ReaderCache::None };
+        let reader = SpaceReader { read: &*rows, extractor, cache: ReaderCache::None, hints: None };
         check_follows(row, reader.position_at(totals.sequence)?)?;
         let Change { stamp, sequence, .. } = row.change();
         Ok(Self { totals, ..Self::copying(rows, extractor, stamp, *sequence) })

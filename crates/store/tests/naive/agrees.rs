@@ -210,7 +210,7 @@ impl Naive {
                 assert_eq!(reader.tasks_of(*document, open_only).unwrap(), expected);
                 let blocks = reader.task_blocks(*document, &expected).unwrap();
                 let is_small = in_order.len() <= 256;
-                let small = reader.tasks_of_small(*document, open_only).unwrap();
+                let small = reader.tasks_of_small_document(*document, open_only).unwrap();
                 assert!(small == is_small.then_some(blocks), "of {} blocks", in_order.len());
             }
         }

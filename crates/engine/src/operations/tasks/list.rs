@@ -116,7 +116,7 @@ impl TaskList<'_> {
         open_only: bool,
     ) -> Result<ItemsPage<Task>> {
         let (document, location) = (document.id, task_location(document));
-        let small = self.reader.tasks_of_small(document, open_only)?;
+        let small = self.reader.tasks_of_small_document(document, open_only)?;
         let all = match &small {
             Some(blocks) => blocks.iter().map(|block| block.id).collect(),
             None => self.reader.tasks_of(document, open_only)?,

@@ -99,7 +99,7 @@ impl StagedTaskRows {
                     let Some(block) = keyspaces::parse_listed_task(&key) else {
                         invariant!("the key of a listed task ends with its block")
                     };
-                    // Its rows may be damaged: no other read tells.
+                    // Its rows may be damaged, which no other read would report.
                     let missing = || records::corrupt(&keyspaces::block_location(block));
                     let block = reader.block(block)?.ok_or_else(missing)?;
                     ListedTask::new(location, &encoded(&block))
