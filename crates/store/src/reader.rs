@@ -7,8 +7,8 @@ use leafbase_model::{
     BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result,
 };
 
-use crate::committed_cache::CommittedCache;
 use crate::edges::{EdgeTarget, Extractor};
+use crate::handle_cache::HandleCache;
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::location_cache::StateVersion;
@@ -67,7 +67,7 @@ pub struct SpaceReader<'a> {
 pub(crate) enum ReaderCache<'a> {
     None,
     /// A committed state, with its version.
-    Committed(&'a CommittedCache, StateVersion),
+    Committed(&'a HandleCache, StateVersion),
     Transaction(&'a TransactionCache),
 }
 

@@ -11,9 +11,9 @@ use leafbase_model::{
 use crate::backup;
 use crate::change_row::ChangeRow;
 use crate::check::{self, CheckReport};
-use crate::committed_cache::CommittedCache;
 use crate::compaction;
 use crate::edges::Extractor;
+use crate::handle_cache::HandleCache;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
 use crate::kv::{CommitSignal, Durability, KeyRange, Snapshot, Store, WriteOptions};
 use crate::location_cache::StateVersion;
@@ -33,7 +33,7 @@ pub struct SpaceStore {
     extractor: Extractor,
     /// Makes the tokens of changes.
     ids: Arc<dyn IdSource>,
-    cache: Arc<CommittedCache>,
+    cache: Arc<HandleCache>,
 }
 
 impl std::fmt::Debug for SpaceStore {
@@ -46,9 +46,9 @@ impl std::fmt::Debug for SpaceStore {
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
-    cache: Option<(Arc<CommittedCache>, StateVersion)>,
+    cache: Option<(Arc<HandleCache>, StateVersion)>,
     /// Of a store on another machine.
-    hints: Option<Arc<CommittedCache>>,
+    hints: Option<Arc<HandleCache>>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {

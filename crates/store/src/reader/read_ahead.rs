@@ -1,5 +1,5 @@
-//! Reads of a store on another machine: the rows of an operation are loaded in one round
-//! trip. For all other stores nothing is done.
+//! Reads of a store on another machine: the rows of an operation are loaded in one round trip. For
+//! all other stores nothing is done.
 
 use std::collections::BTreeSet;
 
@@ -68,10 +68,12 @@ impl SpaceReader<'_> {
         let is_located = self.read.is_loaded(&keyspaces::block_location(block));
         if !is_located {
             let (key, write) = (keyspaces::block_location(block), self.write_rows());
-            let others = write.iter().flat_map(WriteRows::hints);
-            let others = others.chain([ReadHint::Key(&key)]).collect::<Vec<_>>();
+            let mut others: Vec<_> = write.iter().flat_map(WriteRows::hints).collect();
             match self.hints.and_then(|hints| hints.get(block)) {
-                Some(location) => self.load_located(&location, wanted, &others)?,
+                Some(location) => {
+                    others.push(ReadHint::Key(&key));
+                    self.load_located(&location, wanted, &others)?;
+                }
                 None => self.load_document(DocumentId::of_root(block), wanted.runs(), &others)?,
             }
         }

@@ -1,4 +1,4 @@
-//! What a handle keeps in memory of committed states.
+//! The caches of a handle: of committed states, and hints where blocks were.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -11,7 +11,7 @@ use crate::location_hints::LocationHints;
 const MAX_FOLDERS: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct CommittedCache {
+pub(crate) struct HandleCache {
     pub(crate) locations: LocationCache,
     pub(crate) folders: FolderCache,
     /// Of a store on another machine, of which nothing else is kept.
