@@ -463,11 +463,12 @@ impl Asking<'_> {
         }
         let (page, mut lines) = self.shown_page();
         let shown = lines.join("\n");
+        let has_code = has_code(&lines);
         for _ in 0..=self.dice.below(3) {
             let at = self.dice.below(lines.len() + 1);
             match self.dice.below(5) {
                 0 => {
-                    let line = if is_code(&lines, at) { self.words() } else { self.line() };
+                    let line = if has_code { self.words() } else { self.line() };
                     lines.splice(at..at, [String::new(), line, String::new()]).for_each(drop);
                 }
                 _ if at == lines.len() => {}
@@ -495,9 +496,7 @@ impl Asking<'_> {
         let line = self.dice.any(&written).map(|line| (*line).clone());
         let text = line.unwrap_or_else(|| self.word().to_owned());
         let kinds = ["replace", "insertBefore", "insertAfter", "insertUnder"];
-        let mut places = lines.iter().enumerate().filter(|(_, line)| line.contains(&text));
-        let is_code = places.any(|(at, _)| is_code(&lines, at));
-        let markdown = if is_code { self.words() } else { self.line() };
+        let markdown = if has_code(&lines) { self.words() } else { self.line() };
         let edit = json!({"edit": *self.dice.pick(&kinds), "text": text, "markdown": markdown});
         Call::new("edit", json!({"pageId": page, "edits": [edit]}))
     }
@@ -1330,8 +1329,8 @@ fn misspelt(word: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// Whether a line at this index is code, which shows what its author wrote: an ID there that the
-/// guest knows is no leak.
-fn is_code(lines: &[String], at: usize) -> bool {
-    lines[..at].iter().filter(|line| line.starts_with("```")).count() % 2 == 1
+/// Whether some of the lines are code. What is written to such a page may become code with the next
+/// change, and code shows what its author wrote: an ID there that the guest knows is no leak.
+fn has_code(lines: &[String]) -> bool {
+    lines.iter().any(|line| line.contains("```"))
 }
