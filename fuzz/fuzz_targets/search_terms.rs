@@ -196,11 +196,13 @@ impl Clause {
         })
     }
 
-    /// Stems change the ends of words alone.
+    /// Stems change the ends of words; those of Arabic also their beginnings.
     fn is_alike(&self, text: &[Token]) -> bool {
         let first = |word: &str| word.chars().next();
-        self.parts
-            .iter()
-            .any(|part| text.iter().any(|token| first(&token.text) == first(&part.text)))
+        let is_arabic = |word: &str| word.contains(|letter| ('\u{600}'..='\u{6ff}').contains(&letter));
+        let alike = |one: &str, other: &str| {
+            first(one) == first(other) || is_arabic(one) || is_arabic(other)
+        };
+        self.parts.iter().any(|part| text.iter().any(|token| alike(&token.text, &part.text)))
     }
 }
