@@ -273,7 +273,7 @@ const INFLECTED: &[(Language, &str)] = &[
     (Language::Finnish, "taloissa kirjoillaan kauniimmat kirjoittivat"),
     (Language::French, "maisons continuellement nationalité chantaient belles mangée"),
     (Language::German, "häuser aufeinanderfolgende freundlichkeit gelaufen schönsten"),
-    (Language::Greek, "δρόμους μαθητές ομορφότερος έγραψαν ελληνικής κατοικίες"),
+    (Language::Greek, "δρόμους μαθητές ομορφότερος έγραψαν ελληνικής κατοικίες πρωτεΐνες"),
     (Language::Hindi, "लड़कियाँ किताबों जाएगी बोलता"),
     (Language::Hungarian, "házakban könyveikkel szebbek írtátok"),
     (Language::Indonesian, "membacakan pekerjaan bukunya terbesar"),

@@ -35,7 +35,12 @@ impl WordForms {
         let visible = |letter: &char| !is_invisible(*letter);
         let lower: String =
             source.nfkc().filter(visible).flat_map(char::to_lowercase).nfc().collect();
-        let stem = |algorithm| fold(&Stemmer::new(algorithm).stem(&lower));
+        let stem = |algorithm| {
+            // The Greek stemmer takes `ϊ` for `η`, and drops all other marks: without them a word
+            // has the stem that it has when it is typed without.
+            let bare = (algorithm == Algorithm::Greek).then(|| fold(&lower));
+            fold(&Stemmer::new(algorithm).stem(bare.as_deref().unwrap_or(&lower)))
+        };
         let stems = languages.into_iter().map(|algorithm| (algorithm, stem(algorithm)));
         let stems = stems.filter(|(_, stem)| !stem.is_empty());
         let stems = stems.map(|(algorithm, stem)| (algorithm, truncated(&stem).to_owned()));
@@ -108,6 +113,8 @@ mod tests {
             ("красный", "красн", "красный"),
             ("красная", "красн", ""),
             ("δρόμους", "δρομ", "δρόμους"),
+            ("πρωτεΐνες", "πρωτειν", "πρωτεΐνες"),
+            ("πρωτεινων", "πρωτειν", ""),
             ("քաղաքներում", "քաղ", ""),
             ("المكتبات", "مكتب", ""),
             ("लड़कियाँ", "लड़क", ""),
