@@ -11,11 +11,11 @@ use leafbase::json::FromJson;
 use leafbase::{
     AddComments, AddItems, AddTasks, AddedComment, AppliedMarkdown, ApplyMarkdown, BackLinks,
     Batch, BatchReply, BlockData, BlockDraft, BlockId, BlockKind, BlockMatch, BlockOrder,
-    BlockPatch, Change, CodeLanguage, Collection, CollectionSchema, CommentDraft, CommentId,
-    CommentPatch, Connection, ConnectionInfo, CountItems, CreateCollection, CreateDocuments,
-    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments,
-    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
-    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, DocumentPatch,
+    BlockPatch, BlockType, Change, CodeLanguage, Collection, CollectionSchema, CommentDraft,
+    CommentId, CommentPatch, Connection, ConnectionInfo, CountItems, CreateCollection,
+    CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks,
+    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination,
+    Document, DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, DocumentPatch,
     DocumentProperties, DuplicateBlocks, EditMarkdown, EmbedGraph, Embedding, EmbeddingDraft,
     EmbeddingModel, EmbeddingsReply, Error, Expectations, Fetch, FindDocuments, Folder,
     FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetEmbeddings, GetItems,
@@ -23,9 +23,9 @@ use leafbase::{
     Items, ItemsPage, Link, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
     ListStyle, ListTags, ListTasks, ListedComment, MergeBlock, MissingEmbedding, MissingEmbeddings,
     MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
-    PurgeDocuments, PutEmbeddings, QueryEmbedding, QueryItems, Relation, RemoveEmbeddings,
-    ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, RestoreDailyNotes,
-    SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
+    PropertyType, PurgeDocuments, PutEmbeddings, QueryEmbedding, QueryItems, Relation,
+    RemoveEmbeddings, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
+    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
     ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchPage, SearchWeights, SelectOption,
     ShiftBlocks, Sort, SortBlocks, Space, SplitBlock, TagCount, Task, TaskDraft, TaskInfo,
     TaskScope, TaskState, TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions,
@@ -649,6 +649,25 @@ fn the_table_of_operations_names_every_type_of_request() {
     let types = request_types(&model);
     assert!(types.len() > 50, "the types are found");
     assert_eq!(missing(types, &table), [""; 0]);
+}
+
+/// Whether a text lists these types, in their order and with their number.
+fn lists(text: &str, what: &str, types: &[&str]) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let list = format!("{} {what}: {}", types.len(), types.join(", "));
+    words.join(" ").contains(&list)
+}
+
+#[test]
+fn the_guide_lists_every_type_of_block_and_property() {
+    let blocks: Vec<&str> = BlockType::ALL.iter().map(|listed| listed.as_str()).collect();
+    assert!(lists(&read("crates/engine/guide/blocks.md"), "types", &blocks));
+    let properties: Vec<&str> = PropertyType::ALL.iter().map(|listed| listed.as_str()).collect();
+    assert!(lists(&read("crates/engine/guide/collections.md"), "types", &properties));
+    let queries = read("crates/engine/src/operations/collections/queries.rs");
+    let table =
+        queries.split("/// # Conditions").nth(1).and_then(|rest| rest.split("/// #").next());
+    assert_eq!(missing(properties, table.unwrap()), [""; 0], "in the table of conditions");
 }
 
 /// What would find nothing if it were broken is shown something to find.

@@ -23,30 +23,42 @@ impl Serialize for Change {
     }
 }
 
-impl Edit {
-    /// The wire name of the edit kind.
-    pub const fn type_name(&self) -> &'static str {
-        match self {
-            Self::Insert { .. } => "insert",
-            Self::Remove { .. } => "remove",
-            Self::Update { .. } => "update",
-            Self::Move { .. } => "move",
-            Self::CreateDocument { .. } => "createDocument",
-            Self::EraseDocument { .. } => "eraseDocument",
-            Self::PurgeDocument { .. } => "purgeDocument",
-            Self::UpdateDocument { .. } => "updateDocument",
-            Self::CreateFolder(_) => "createFolder",
-            Self::RemoveFolder(_) => "removeFolder",
-            Self::UpdateFolder { .. } => "updateFolder",
-            Self::AddComment { .. } => "addComment",
-            Self::RemoveComment { .. } => "removeComment",
-            Self::UpdateComment { .. } => "updateComment",
-            Self::CreateAsset(_) => "createAsset",
-            Self::EraseAsset(_) => "eraseAsset",
-            Self::SetSchema { .. } => "setSchema",
-            Self::UpdateSpace { .. } => "updateSpace",
+/// Declares the wire name of each kind of edit.
+macro_rules! edit_types {
+    ($($kind:ident: $name:literal),* $(,)?) => {
+        impl Edit {
+            /// The wire names of all kinds of edits.
+            pub const TYPE_NAMES: &'static [&'static str] = &[$($name),*];
+
+            /// The wire name of the edit kind.
+            pub const fn type_name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind { .. } => $name),*
+                }
+            }
         }
-    }
+    };
+}
+
+edit_types! {
+    Insert: "insert",
+    Remove: "remove",
+    Update: "update",
+    Move: "move",
+    CreateDocument: "createDocument",
+    EraseDocument: "eraseDocument",
+    PurgeDocument: "purgeDocument",
+    UpdateDocument: "updateDocument",
+    CreateFolder: "createFolder",
+    RemoveFolder: "removeFolder",
+    UpdateFolder: "updateFolder",
+    AddComment: "addComment",
+    RemoveComment: "removeComment",
+    UpdateComment: "updateComment",
+    CreateAsset: "createAsset",
+    EraseAsset: "eraseAsset",
+    SetSchema: "setSchema",
+    UpdateSpace: "updateSpace",
 }
 
 impl Serialize for Edit {

@@ -217,14 +217,16 @@ pub enum EditSubject {
     Content,
     /// A document as a whole.
     Document,
-    /// Folders, files and the settings of the space, which are in no document.
+    /// Folders, which are in no document.
+    Folder,
+    /// Files and the settings of the space, which are in no document.
     Space,
 }
 
 impl Edit {
     /// Whether it creates, removes or updates a folder.
     pub const fn is_of_folder(&self) -> bool {
-        matches!(self, Self::CreateFolder(_) | Self::RemoveFolder(_) | Self::UpdateFolder { .. })
+        matches!(self.subject(), EditSubject::Folder)
     }
 
     /// The edit that undoes this one, applied right after it.
@@ -291,12 +293,12 @@ impl Edit {
             | Self::EraseDocument { .. }
             | Self::PurgeDocument { .. }
             | Self::UpdateDocument { .. } => EditSubject::Document,
-            Self::CreateFolder(_)
-            | Self::RemoveFolder(_)
-            | Self::UpdateFolder { .. }
-            | Self::CreateAsset(_)
-            | Self::EraseAsset(_)
-            | Self::UpdateSpace { .. } => EditSubject::Space,
+            Self::CreateFolder(_) | Self::RemoveFolder(_) | Self::UpdateFolder { .. } => {
+                EditSubject::Folder
+            }
+            Self::CreateAsset(_) | Self::EraseAsset(_) | Self::UpdateSpace { .. } => {
+                EditSubject::Space
+            }
         }
     }
 

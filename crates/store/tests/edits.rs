@@ -6,6 +6,7 @@
     reason = "a failed expectation is a failed test"
 )]
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -155,6 +156,22 @@ proptest! {
 /// More cases with `LEAFBASE_CASES`.
 fn cases() -> u32 {
     std::env::var("LEAFBASE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
+}
+
+#[test]
+fn every_type_of_edit_with_an_inverse_is_made() {
+    let (mut naive, mut maker) = (Naive::default(), Maker::new());
+    let mut made = BTreeSet::new();
+    for number in 0..4_000_u32 {
+        let spread = |by: u32| number.wrapping_mul(by) >> 7;
+        let numbers = [number, spread(2_654_435_769), spread(2_246_822_519), spread(3_266_489_917)];
+        made.extend(maker.edits(&mut naive, numbers).iter().map(Edit::type_name));
+        if made.len() + 1 == Edit::TYPE_NAMES.len() {
+            break;
+        }
+    }
+    let expected = Edit::TYPE_NAMES.iter().filter(|name| **name != "purgeDocument");
+    assert_eq!(made, expected.copied().collect());
 }
 
 /// Control: a wrong inverse is refused, or leads to another state.

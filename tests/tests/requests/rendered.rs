@@ -1,6 +1,7 @@
 //! The `markdown` of kinds that have no text of their own: made from their fields, read into them,
 //! and harmless where a reply is sent back with something changed.
 
+use leafbase::BlockType;
 use serde_json::{Value, json};
 
 use crate::host::Host;
@@ -49,6 +50,13 @@ fn block(host: &Host, kind: &str) -> Value {
 
 fn update(host: &Host, block: &Value) -> String {
     host.line("update", &json!({"blocks": [block]}).to_string())
+}
+
+#[test]
+fn every_type_without_a_text_of_its_own_is_listed() {
+    let rendered = BlockType::ALL.iter().filter(|block_type| !block_type.has_own_markdown());
+    let rendered: Vec<&str> = rendered.map(|block_type| block_type.as_str()).collect();
+    assert_eq!(KINDS.map(|(kind, ..)| kind).as_slice(), rendered);
 }
 
 #[test]

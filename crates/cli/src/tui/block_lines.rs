@@ -135,7 +135,12 @@ pub(crate) fn text(data: &BlockData) -> String {
         BlockKind::Code { language, .. } if *language != CodeLanguage::default() => {
             named("code", &language.to_string(), "")
         }
-        kind => named(&kind.block_type().to_string(), "", ""),
+        // Exhaustive: a new type may have a name to show.
+        kind @ (BlockKind::Code { .. }
+        | BlockKind::Drawing { .. }
+        | BlockKind::Whiteboard { .. }
+        | BlockKind::Table
+        | BlockKind::Line { .. }) => named(&kind.block_type().to_string(), "", ""),
     }
 }
 

@@ -223,7 +223,7 @@ fn add(block: BlockId, page: Option<BlockId>, writes: &mut PageWrites) {
 /// where scopes look at edits, every other kind has an arm.
 pub(in crate::core) fn check_is_of_space(edit: &Edit) -> Result<()> {
     invariant!(
-        edit.subject() == EditSubject::Space,
+        matches!(edit.subject(), EditSubject::Folder | EditSubject::Space),
         "an edit of documents or of their content has an arm"
     );
     Ok(())

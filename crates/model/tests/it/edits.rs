@@ -1,5 +1,7 @@
 //! Elementary writes: their inverses, and forests.
 
+use std::collections::BTreeSet;
+
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockRecord, Change, ChangeToken, Comment, CommentId,
     ContentProperty, DocumentId, DocumentRecord, Edit, ErrorKind, FileHash, FolderId, FolderRecord,
@@ -111,6 +113,13 @@ fn schema() -> Schema {
             kind: books.into(),
         }],
     }
+}
+
+#[test]
+fn every_type_of_edit_with_an_inverse_is_made() {
+    let made: BTreeSet<&str> = every_edit().iter().map(Edit::type_name).collect();
+    let expected = Edit::TYPE_NAMES.iter().filter(|name| **name != "purgeDocument");
+    assert_eq!(made, expected.copied().collect());
 }
 
 #[test]

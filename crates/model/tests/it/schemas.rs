@@ -50,6 +50,10 @@ fn a_schema_is_read_as_it_was_written() {
         Some(PropertyType::Date)
     );
     assert_eq!(schema().property("key"), None);
+    let has = |of: PropertyType| {
+        schema().properties.iter().any(|property| property.kind.property_type() == of)
+    };
+    assert!(PropertyType::ALL.iter().all(|of| has(*of)), "the schema has every type");
 }
 
 #[test]

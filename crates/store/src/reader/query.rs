@@ -146,9 +146,11 @@ const CURSOR_HEAD: usize = 9;
 impl DocumentQuery {
     /// Whether all documents match.
     pub(super) fn is_unrestricted(&self) -> bool {
-        self.within == Within::All
-            && self.tags.is_empty()
-            && !(self.created.is_bounded() || self.modified.is_bounded() || self.day.is_bounded())
+        // Exhaustive: a new field may leave documents out.
+        let Self { within, created, modified, day, tags, order: _, descending: _ } = self;
+        *within == Within::All
+            && tags.is_empty()
+            && !(created.is_bounded() || modified.is_bounded() || day.is_bounded())
     }
 
     /// The cursor after `record`.

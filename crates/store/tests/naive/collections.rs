@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, InsertTarget,
-    Properties, Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption, SubtreeNode,
-    Subtrees,
+    Properties, Property, PropertyKind, PropertyType, PropertyValue, Relation, Schema,
+    SelectOption, SubtreeNode, Subtrees,
 };
 use leafbase_store::{
     CollectionEntry, IndexBitmap, IndexedColumn, ItemIndex, ItemRow, RowValue, SpaceReader,
@@ -270,15 +270,18 @@ fn without_items(subtrees: Subtrees) -> Subtrees {
 fn kind(seed: u32, collection: BlockId, key: &str) -> PropertyKind {
     let options =
         || (0..seed % 4).map(|number| SelectOption::new(format!("Option {number}"))).collect();
-    match seed % 9 {
-        0 | 1 => PropertyKind::Text,
-        2 | 3 => PropertyKind::Number,
-        4 => PropertyKind::Boolean,
-        5 => PropertyKind::Date,
-        6 => PropertyKind::SingleSelect(options()),
-        7 => PropertyKind::MultiSelect(options()),
+    match PropertyType::ALL[seed as usize % PropertyType::ALL.len()] {
+        PropertyType::Text => PropertyKind::Text,
+        PropertyType::Number => PropertyKind::Number,
+        PropertyType::Boolean => PropertyKind::Boolean,
+        PropertyType::Date => PropertyKind::Date,
+        PropertyType::Url => PropertyKind::Url,
+        PropertyType::Email => PropertyKind::Email,
+        PropertyType::Phone => PropertyKind::Phone,
+        PropertyType::SingleSelect => PropertyKind::SingleSelect(options()),
+        PropertyType::MultiSelect => PropertyKind::MultiSelect(options()),
         // It is its own inverse.
-        _ => PropertyKind::Relation(Relation {
+        PropertyType::Relation => PropertyKind::Relation(Relation {
             owner: true,
             ..Relation::to(collection).with_inverse(key)
         }),

@@ -1,8 +1,8 @@
 //! Random schemas: new ones, and changes of those that there are.
 
 use leafbase_model::{
-    BlockId, ContentPropertyDraft, PropertyDraft, PropertyKind, Relation, Schema, SchemaDraft,
-    SelectOption,
+    BlockId, ContentPropertyDraft, PropertyDraft, PropertyKind, PropertyType, Relation, Schema,
+    SchemaDraft, SelectOption,
 };
 
 use super::Setting;
@@ -68,17 +68,20 @@ fn property(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>
 }
 
 fn kind(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>) -> PropertyKind {
-    match numbers.below(18) {
-        0 => PropertyKind::Text,
-        1 => PropertyKind::Number,
-        2 => PropertyKind::Boolean,
-        3 => PropertyKind::Date,
-        4 => PropertyKind::Url,
-        5 => PropertyKind::Email,
-        6 => PropertyKind::Phone,
-        7 | 8 => PropertyKind::SingleSelect(options(numbers)),
-        9 | 10 => PropertyKind::MultiSelect(options(numbers)),
-        _ => PropertyKind::Relation(relation(numbers, setting, of)),
+    // Relations are as frequent as three other types.
+    let of_type =
+        if numbers.once_in(4) { PropertyType::Relation } else { numbers.pick(PropertyType::ALL) };
+    match of_type {
+        PropertyType::Text => PropertyKind::Text,
+        PropertyType::Number => PropertyKind::Number,
+        PropertyType::Boolean => PropertyKind::Boolean,
+        PropertyType::Date => PropertyKind::Date,
+        PropertyType::Url => PropertyKind::Url,
+        PropertyType::Email => PropertyKind::Email,
+        PropertyType::Phone => PropertyKind::Phone,
+        PropertyType::SingleSelect => PropertyKind::SingleSelect(options(numbers)),
+        PropertyType::MultiSelect => PropertyKind::MultiSelect(options(numbers)),
+        PropertyType::Relation => PropertyKind::Relation(relation(numbers, setting, of)),
     }
 }
 

@@ -73,12 +73,12 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// | type | operators | compared |
     /// |---|---|---|
-    /// | text, url, email, phone, the title | `equals`, `notEquals`, `contains`, `startsWith`, `anyOf` | case does not count, nor how accents were typed; accents do |
-    /// | number | `equals`, `notEquals`, `greaterThan`, `greaterThanOrEqual`, `lessThan`, `lessThanOrEqual`, `anyOf` | by value |
-    /// | date | `equals`, `notEquals`, `before`, `after`, `onOrBefore`, `onOrAfter`, `anyOf` | by day; `today`, `tomorrow` and `yesterday` are those of the space's zone |
-    /// | boolean | `equals`, `notEquals` | what is not set is neither |
-    /// | single select | `equals`, `notEquals`, `anyOf` | exactly; options that the schema has |
-    /// | multiple select, relation | `equals`, `notEquals` (just these, in any order), `contains` (one), `anyOf`, `allOf` | exactly; relations by the IDs of items, at whichever end, and an ID of no item is related to nothing |
+    /// | `text`, `url`, `email`, `phone`, the title | `equals`, `notEquals`, `contains`, `startsWith`, `anyOf` | case does not count, nor how accents were typed; accents do |
+    /// | `number` | `equals`, `notEquals`, `greaterThan`, `greaterThanOrEqual`, `lessThan`, `lessThanOrEqual`, `anyOf` | by value |
+    /// | `date` | `equals`, `notEquals`, `before`, `after`, `onOrBefore`, `onOrAfter`, `anyOf` | by day; `today`, `tomorrow` and `yesterday` are those of the space's zone |
+    /// | `boolean` | `equals`, `notEquals` | what is not set is neither |
+    /// | `singleSelect` | `equals`, `notEquals`, `anyOf` | exactly; options that the schema has |
+    /// | `multiSelect`, `relation` | `equals`, `notEquals` (just these, in any order), `contains` (one), `anyOf`, `allOf` | exactly; relations by the IDs of items, at whichever end, and an ID of no item is related to nothing |
     /// | all | `isEmpty`, `isNotEmpty` | an empty text, no option and no relation are as no value |
     ///
     /// `notEquals` is the negation of `equals`, so items without a value satisfy it. Every other
