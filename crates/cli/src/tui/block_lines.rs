@@ -110,7 +110,8 @@ fn style(entry: &FlatBlock, theme: Theme) -> Style {
 /// The text of a block with the styles of its marks.
 fn styled_text(data: &BlockData, style: Style, theme: Theme) -> StyledText {
     match &data.kind {
-        BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::CollectionItem { .. } => {
+        BlockKind::Collection => StyledText::unmarked(&text(data), style),
+        _ if data.block_type().has_inline_text() => {
             StyledText::of(&PlainText::of(&data.inline), style, theme)
         }
         _ => StyledText::unmarked(&text(data), style),
@@ -124,9 +125,6 @@ pub(crate) fn text(data: &BlockData) -> String {
         if name.is_empty() { format!("[{what}]") } else { format!("[{what}] {name}") }
     };
     match &data.kind {
-        BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::CollectionItem { .. } => {
-            PlainText::of(&data.inline).into_string()
-        }
         BlockKind::Collection => named("collection", &data.inline, ""),
         BlockKind::Image { url, alt_text, .. } => named("image", alt_text, url),
         BlockKind::Video { url, alt_text, .. } => named("video", alt_text, url),
@@ -135,12 +133,8 @@ pub(crate) fn text(data: &BlockData) -> String {
         BlockKind::Code { language, .. } if *language != CodeLanguage::default() => {
             named("code", &language.to_string(), "")
         }
-        // Exhaustive: a new type may have a name to show.
-        kind @ (BlockKind::Code { .. }
-        | BlockKind::Drawing { .. }
-        | BlockKind::Whiteboard { .. }
-        | BlockKind::Table
-        | BlockKind::Line { .. }) => named(&kind.block_type().to_string(), "", ""),
+        _ if data.block_type().has_inline_text() => PlainText::of(&data.inline).into_string(),
+        kind => named(&kind.block_type().to_string(), "", ""),
     }
 }
 
