@@ -68,7 +68,7 @@ fn property(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>
 }
 
 fn kind(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>) -> PropertyKind {
-    // Relations are as frequent as three other types.
+    // A third are relations, whose rules are the most.
     let of_type =
         if numbers.once_in(4) { PropertyType::Relation } else { numbers.pick(PropertyType::ALL) };
     match of_type {
