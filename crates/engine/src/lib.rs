@@ -243,6 +243,7 @@ pub use operations::flat_blocks::FlatBlock;
 pub use operations::history::differences::{DocumentDiff, TextDiff, TextPart};
 #[cfg(feature = "search")]
 pub use operations::id_prefixes::FoundIds;
+#[cfg(feature = "search")]
 pub use operations::links::mentions::TitleMention;
 pub use operations::links::{DocumentLinks, Link};
 pub use operations::list_patch::{ListPatch, PatchStep};

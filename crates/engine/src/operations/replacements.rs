@@ -129,6 +129,10 @@ impl<A: AccessScope> Connection<A> {
     }
 
     /// The targets as they are now, none twice.
+    #[cfg_attr(
+        not(feature = "search"),
+        expect(clippy::unused_self, unused_variables, reason = "those of a filter need them")
+    )]
     fn find_targets(
         &self,
         tree: &Tree<'_>,

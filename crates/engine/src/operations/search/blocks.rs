@@ -98,6 +98,7 @@ impl<A: AccessScope> Connection<A> {
     }
 
     #[cfg(not(feature = "search"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
     fn search_documents_for_blocks(&self, _: &SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
         Err(Error::validation("searching all documents is the feature search").at("blockId"))
     }
