@@ -84,7 +84,7 @@ fn missing_in_lock(lock: &str, manifest: &str) -> Vec<String> {
 /// Else `cargo --locked` refuses them, which nobody sees before the next night.
 #[test]
 fn lock_files_of_other_workspaces_have_the_present_dependencies() {
-    for workspace in ["api", "fuzz", "network"] {
+    for workspace in ["api", "browser", "fuzz", "network"] {
         let lock = read(format!("{workspace}/Cargo.lock"));
         for (member, manifest) in manifests() {
             let missing = missing_in_lock(&lock, &manifest);

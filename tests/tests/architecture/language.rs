@@ -72,7 +72,7 @@ fn lines_have_at_most_100_columns() {
     assert_eq!(wide(&production()), [""; 0]);
     // Tests and benches hold texts of several lines: SQL, markdown, JSON.
     let mut others: Vec<_> =
-        ["crates", "tests", "benches", "fuzz"].into_iter().flat_map(below).collect();
+        ["crates", "tests", "benches", "browser", "fuzz"].into_iter().flat_map(below).collect();
     for source in &mut others {
         let comments = source.text.lines().map(|line| comment(line).map_or("", |_| line));
         source.text = comments.collect::<Vec<_>>().join("\n");
