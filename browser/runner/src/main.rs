@@ -72,7 +72,7 @@ fn run() -> Result<bool> {
 fn build_site(page: &Path, site: &Path) -> Result<()> {
     let mut bindgen = Bindgen::new();
     bindgen.input_path(page).web(true)?.omit_default_module_path(false).typescript(false);
-    // Names of functions are a sixth of the file, and no page needs them.
+    // Names of functions are a fifth of the file, and no page needs them.
     bindgen.remove_name_section(true).out_name("notes").generate(site)?;
     let sources = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../page/www"));
     for entry in fs::read_dir(sources)? {
