@@ -34,7 +34,7 @@ function thrown(call, operation, request) {
 const titles = () => [...element("documents").children].map((item) => item.textContent);
 const typed = "## Packing\n\n- [ ] passport\n- [x] tickets\n  - two of them\n\nSee [[Lisbon]].";
 
-async function first({ call }) {
+async function beforeReload({ call }) {
   check("a new space is empty", titles(), []);
   await press("create");
   await type("title", "Trip");
@@ -65,16 +65,20 @@ async function first({ call }) {
   location.reload();
 }
 
-async function second({ call }) {
+async function afterReload({ call }) {
   check("after a reload documents are there", titles().sort(), ["Trip", "Untitled"]);
   const blocks = call("fetch", { id: sessionStorage.getItem("page") }).content;
   check("and their blocks", [blocks.length, blocks[1].markdown], [2006, control ? "nothing" : "- [ ] passport"]);
+  const other = document.body.appendChild(Object.assign(document.createElement("iframe"), { src: "index.html" }));
+  const status = () => other.contentDocument.getElementById("status")?.textContent;
+  while (!status()) await new Promise((resolve) => setTimeout(resolve, 5));
+  check("a second page waits for the first", status(), "these notes are open in another page");
   await fetch("result", { method: "POST", body: lines.join("\n") });
 }
 
 try {
   const app = await import("./app.js");
-  await (sessionStorage.getItem("lines") ? second(app) : first(app));
+  await (sessionStorage.getItem("lines") ? afterReload(app) : beforeReload(app));
 } catch (error) {
   lines.push(`FAILED ${error.stack ?? JSON.stringify(error)}`);
   await fetch("result", { method: "POST", body: lines.join("\n") });

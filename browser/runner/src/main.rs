@@ -51,7 +51,7 @@ fn run() -> Result<bool> {
     let server = thread::spawn(move || serve(&listener, &directory, &sender));
     if mode == "--serve" {
         println!("{address}");
-        return server.join().map_err(|_| "the server has ended".into());
+        return server.join().map(|()| true).map_err(|_| "the server has ended".into());
     }
     let is_control = mode == "--control";
     let url = format!("{address}test.html{}", if is_control { "?control" } else { "" });
@@ -105,15 +105,18 @@ fn start_browser(url: &str, profile: &Path) -> Result<Child> {
     Err(format!("no browser could be started: {}", names.join(", ")).into())
 }
 
-/// Answers one request at a time: files by `GET`, and the result of the page by `POST`.
-fn serve(listener: &TcpListener, site: &Path, results: &Sender<String>) -> bool {
+/// Answers files by `GET`, and takes the result of the page by `POST`. A thread per connection: a
+/// browser opens some ahead and sends nothing on them.
+fn serve(listener: &TcpListener, site: &Path, results: &Sender<String>) {
     for stream in listener.incoming() {
-        let answered = stream.map_err(Into::into).and_then(|stream| answer(stream, site, results));
-        if let Err(error) = answered {
-            eprintln!("a request failed: {error}");
-        }
+        let (site, results) = (site.to_owned(), results.clone());
+        thread::spawn(move || {
+            let answered = stream.map_err(Into::into);
+            if let Err(error) = answered.and_then(|stream| answer(stream, &site, &results)) {
+                eprintln!("a request failed: {error}");
+            }
+        });
     }
-    true
 }
 
 fn answer(stream: TcpStream, site: &Path, results: &Sender<String>) -> Result<()> {
@@ -145,7 +148,7 @@ fn answer(stream: TcpStream, site: &Path, results: &Sender<String>) -> Result<()
             Some((content_type, file)) => respond(&mut stream, "200 OK", content_type, &file),
             None => respond(&mut stream, "404 Not Found", "text/plain", &[]),
         },
-        // A browser opens connections ahead that it does not use.
+        // The connection was closed unused.
         _ => Ok(()),
     }
 }

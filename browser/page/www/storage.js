@@ -1,4 +1,4 @@
-// One value in IndexedDB. `keep` returns once the browser has it on disk; of several calls at a time the last one wins.
+// One value in IndexedDB. `save` returns once the browser has it on disk; of several calls at a time the last one wins.
 const opened = new Promise((resolve, reject) => {
   const request = indexedDB.open("notes", 1);
   request.onupgradeneeded = () => request.result.createObjectStore("space");
@@ -15,7 +15,7 @@ export async function load() {
   });
 }
 
-export async function keep(entries) {
+export async function save(entries) {
   const transaction = (await opened).transaction("space", "readwrite", { durability: "strict" });
   transaction.objectStore("space").put(entries, "entries");
   return new Promise((resolve, reject) => {
