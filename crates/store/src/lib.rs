@@ -54,9 +54,9 @@ pub use log_retention::LogRetention;
 pub use progress::ProgressFn;
 pub use reader::{
     BlockText, BundleDigest, CollectionEntry, CountedTag, DocumentHistory, DocumentPage,
-    DocumentQuery, IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor, RawText, RowOptions,
-    RowRelations, RowValue, RowValues, SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts,
-    TaggedBlock, TaskPage, TaskRow, TextRun, ValueAt, ValueView, Within,
+    DocumentQuery, DocumentTasks, IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor,
+    RawText, RowOptions, RowRelations, RowValue, RowValues, SpaceReader, Span, StoredText,
+    SubtreeText, SubtreeTexts, TaggedBlock, TaskPage, TaskRow, TextRun, ValueAt, ValueView, Within,
 };
 pub use records::document::StoredDocument;
 pub use records::embeddings::{EmbeddingBundle, EmbeddingEntry, EmbeddingModelRecord};

@@ -25,6 +25,7 @@ use transaction_cache::TransactionCache;
 mod assets;
 mod children;
 pub(crate) mod comments;
+mod document_tasks;
 pub(crate) mod documents;
 pub(crate) mod embeddings;
 mod folders;
@@ -43,6 +44,7 @@ mod texts;
 pub(crate) mod transaction_cache;
 pub(crate) mod trees;
 
+pub use document_tasks::DocumentTasks;
 pub use embeddings::BundleDigest;
 pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, ValueAt, ValueView};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};

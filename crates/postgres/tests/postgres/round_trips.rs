@@ -202,6 +202,27 @@ fn what_lies_apart_is_read_together() {
     assert!(over.is_empty(), "round trips, and the most there should be: {over:?}");
 }
 
+/// Each in a run of its own, far from the others.
+#[test]
+fn tasks_of_a_large_document_are_read_together() {
+    let Some(scene) = scene() else { return };
+    let document = scene.notes.create_document("Plan").unwrap().id();
+    let line = |n: usize| {
+        let task = if n.is_multiple_of(100) { "- [ ] pack" } else { "on the way" };
+        format!("{task} {n}: {}\n\n", "by train and by boat ".repeat(4))
+    };
+    let text: String = (0..2_000).map(line).collect();
+    scene.notes.insert_markdown(&text, Position::end_of(document)).unwrap();
+    for limit in [5, 20] {
+        let request = ListTasks::new(TaskScope::Document(document)).limit(limit);
+        let (trips, page) = scene.trips(|notes| notes.tasks(request));
+        assert_eq!(page.items.len(), limit);
+        // The document, its tasks, where they are, where their parents are, and the runs; those of
+        // a page again where the tasks are too many to decode all.
+        assert!(trips <= 8, "{trips} round trips for {limit} of 20 tasks");
+    }
+}
+
 /// Fifty documents, or blocks of them, changed by one call.
 #[test]
 fn what_lies_apart_is_changed_together() {

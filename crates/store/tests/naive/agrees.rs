@@ -7,8 +7,8 @@ use leafbase_model::{
     Timestamp,
 };
 use leafbase_store::{
-    BackLink, CountedTag, DocumentQuery, EdgeEnd, IndexOrder, PageCursor, SpaceReader, Span,
-    TaggedBlock, TaskRow, Within, task_location,
+    BackLink, CountedTag, DocumentQuery, DocumentTasks, EdgeEnd, IndexOrder, PageCursor,
+    SpaceReader, Span, TaggedBlock, TaskRow, Within, task_location,
 };
 
 use super::{CHUNK_BYTES, Naive, bytes_of, extract, extract_tags};
@@ -208,10 +208,22 @@ impl Naive {
             for (tasks, open_only) in [(all, false), (open, true)] {
                 let expected: Vec<_> = tasks.into_iter().map(|(block, _)| block).collect();
                 assert_eq!(reader.tasks_of(*document, open_only).unwrap(), expected);
-                let blocks = reader.task_blocks(*document, &expected).unwrap();
-                let is_small = in_order.len() <= 256;
-                let small = reader.tasks_of_small_document(*document, open_only).unwrap();
-                assert!(small == is_small.then_some(blocks), "of {} blocks", in_order.len());
+                let ids = || DocumentTasks::Ids(expected.clone());
+                let blocks = reader.task_blocks(*document, ids(), 0..expected.len()).unwrap();
+                assert!(blocks.iter().map(|block| block.id).eq(expected.iter().copied()));
+                // A page of half of the tasks or more decodes all of them.
+                let half = expected.len().div_ceil(2);
+                for limit in [0, half.saturating_sub(1), half, usize::MAX] {
+                    let are_decoded = in_order.len() <= 256 || limit >= half;
+                    let tasks =
+                        if are_decoded { DocumentTasks::Blocks(blocks.clone()) } else { ids() };
+                    assert_eq!(tasks.ids(), expected);
+                    let found = reader.document_tasks(*document, open_only, limit).unwrap();
+                    assert!(found == tasks, "{limit} of {} blocks", in_order.len());
+                    let page = half.min(1)..half;
+                    let listed = reader.task_blocks(*document, found, page.clone()).unwrap();
+                    assert_eq!(listed, blocks[page]);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockId, BlockRecord, Day, DayRef, DocumentRecord, Error, ItemsPage, ListTasks, Paging, Result,
-    Task, TaskInfo, TaskScope, Timestamp, invariant,
+    Task, TaskInfo, TaskScope, Timestamp,
 };
 use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage, TaskRow, task_location};
 
@@ -116,30 +116,23 @@ impl TaskList<'_> {
         open_only: bool,
     ) -> Result<ItemsPage<Task>> {
         let (document, location) = (document.id, task_location(document));
-        let small = self.reader.tasks_of_small_document(document, open_only)?;
-        let all = match &small {
-            Some(blocks) => blocks.iter().map(|block| block.id).collect(),
-            None => self.reader.tasks_of(document, open_only)?,
-        };
+        let limit = self.limit();
+        let tasks = self.reader.document_tasks(document, open_only, limit)?;
+        let all = tasks.ids();
         let start = match &self.paging.cursor {
             Some(text) => TaskListAnchor::read(letter, document, text)?.find(&all),
             None => 0,
         };
-        let end = start.saturating_add(self.limit()).min(all.len());
-        let Some(listed) = all.get(start..end) else {
-            invariant!("a page of tasks begins within the list: {start}..{end} of {}", all.len())
-        };
-        let blocks = match small {
-            Some(mut blocks) => blocks.drain(start..end).collect(),
-            None => self.reader.task_blocks(document, listed)?,
-        };
+        let end = start.saturating_add(limit).min(all.len());
+        let next_cursor =
+            (end < all.len()).then(|| TaskListAnchor::at(&all, end).write(letter, document));
+        drop(all);
+        let blocks = self.reader.task_blocks(document, tasks, start..end)?;
         let task = |block: BlockRecord| {
             let id = block.id;
             to_task(block, location).ok_or_else(|| missing(id))
         };
         let items = blocks.into_iter().map(task).collect::<Result<_>>()?;
-        let next_cursor =
-            (end < all.len()).then(|| TaskListAnchor::at(&all, end).write(letter, document));
         Ok(ItemsPage { items, next_cursor })
     }
 }

@@ -1,0 +1,394 @@
+//! Reads of the tasks of one document, in reading order.
+
+use std::borrow::Cow;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use leafbase_model::{
+    BlockId, BlockRecord, BlockType, DocumentId, Error, IdMap, IdSet, Result, invariant,
+};
+
+use super::SpaceReader;
+use super::read_ahead::{prefetch_keys, prefetch_ranges};
+use super::tasks::tasks_in;
+use super::trees::{NodeBuilder, TreeNode};
+use crate::keyspaces;
+use crate::kv::KeyRange;
+use crate::lookup::stored_document;
+use crate::msgpack::Decoded;
+use crate::records;
+use crate::records::block::{self, AuthorCache};
+use crate::records::location::LocationRecord;
+use crate::run::RunView;
+use crate::tasks::TaskEntry;
+
+/// Runs without wanted blocks that a scan passes before it seeks the next one.
+const MAX_PASSED: usize = 4;
+
+/// Blocks of a document up to which all of it is read for its tasks.
+const MAX_SMALL_BLOCKS: u64 = 256;
+
+/// Tasks of a document, in pages, up to which all are decoded when they are found: their runs are
+/// not read again then.
+const DECODED_PAGES: usize = 2;
+
+/// Receives the key of a run, the run, the index of a block in it, and the block.
+type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
+
+/// The tasks of a document in reading order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DocumentTasks {
+    /// Their blocks, which were read to find them.
+    Blocks(Vec<BlockRecord>),
+    /// Too many: [`SpaceReader::task_blocks`] reads the blocks of a page.
+    Ids(Vec<BlockId>),
+}
+
+impl DocumentTasks {
+    /// Their IDs.
+    #[must_use]
+    pub fn ids(&self) -> Cow<'_, [BlockId]> {
+        match self {
+            Self::Blocks(blocks) => blocks.iter().map(|block| block.id).collect(),
+            Self::Ids(ids) => Cow::Borrowed(ids),
+        }
+    }
+}
+
+impl SpaceReader<'_> {
+    /// The tasks of `document`, or the open ones alone, of which a page of at most `limit` is
+    /// wanted. None if the document does not exist.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn document_tasks(
+        &self,
+        document: DocumentId,
+        open_only: bool,
+        limit: usize,
+    ) -> Result<DocumentTasks> {
+        match stored_document(self.read, document)? {
+            None => return Ok(DocumentTasks::Blocks(Vec::new())),
+            Some(stored) if stored.blocks <= MAX_SMALL_BLOCKS => {
+                // Takes less time than finding them.
+                let mut builder = TaskNodes { open_only, authors: AuthorCache::default() };
+                let nodes = self.document_nodes(document, &mut builder)?;
+                let tasks = nodes.into_iter().filter_map(|(_, node)| node.task).collect();
+                return Ok(DocumentTasks::Blocks(tasks));
+            }
+            Some(_) => {}
+        }
+        let tasks = self.indexed_tasks(document, open_only)?;
+        if tasks.len() > limit.saturating_mul(DECODED_PAGES) {
+            return self.in_reading_order(document, &tasks, None).map(DocumentTasks::Ids);
+        }
+        let mut decoder = TaskDecoder::default();
+        let sorted = self.in_reading_order(document, &tasks, Some(&mut decoder))?;
+        Ok(DocumentTasks::Blocks(decoder.take(&sorted)))
+    }
+
+    /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
+    /// exist. Reads only the runs of the tasks and of their ancestors.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn tasks_of(&self, document: DocumentId, open_only: bool) -> Result<Vec<BlockId>> {
+        self.in_reading_order(document, &self.indexed_tasks(document, open_only)?, None)
+    }
+
+    /// The blocks of these of the `tasks` of `document`.
+    ///
+    /// # Errors
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for a block outside of
+    /// the document; an invariant if the page ends after the last task.
+    pub fn task_blocks(
+        &self,
+        document: DocumentId,
+        tasks: DocumentTasks,
+        page: Range<usize>,
+    ) -> Result<Vec<BlockRecord>> {
+        let count = tasks.ids().len();
+        invariant!(page.end <= count, "a page of tasks lies within the list: {page:?} of {count}");
+        match tasks {
+            DocumentTasks::Blocks(mut blocks) => Ok(blocks.drain(page).collect()),
+            DocumentTasks::Ids(ids) => {
+                let Some(listed) = ids.get(page) else {
+                    invariant!("a page of tasks begins before it ends")
+                };
+                let hints = self.run_hints(document, listed)?;
+                let mut decoder = TaskDecoder::default();
+                self.visit_in_runs(document, hints, &mut |key, run, index, block| {
+                    decoder.add(key, run, index, block)
+                })?;
+                Ok(decoder.take(listed))
+            }
+        }
+    }
+
+    /// The tasks of `document` in its index, or the open ones alone.
+    fn indexed_tasks(&self, document: DocumentId, open_only: bool) -> Result<IdSet<BlockId>> {
+        let mut tasks = IdSet::default();
+        let classes: &[bool] = if open_only { &[true] } else { &[true, false] };
+        for is_open in classes {
+            let entries = tasks_in(self.read, document, *is_open)?;
+            tasks.extend(entries.into_iter().map(|(block, _)| block));
+        }
+        Ok(tasks)
+    }
+
+    /// `tasks` of `document` in reading order, each passed to `decoder`.
+    fn in_reading_order(
+        &self,
+        document: DocumentId,
+        tasks: &IdSet<BlockId>,
+        mut decoder: Option<&mut TaskDecoder>,
+    ) -> Result<Vec<BlockId>> {
+        let hints = self.branch_hints(document, tasks)?;
+        let mut branches = Branches::default();
+        self.visit_in_runs(document, hints, &mut |key, run, index, block| {
+            if let Some(decoder) = decoder.as_deref_mut().filter(|_| tasks.contains(&block)) {
+                decoder.add(key, run, index, block)?;
+            }
+            branches.add(key, index, block)
+        })?;
+        let mut sorted = branches.in_reading_order();
+        sorted.retain(|block| tasks.contains(block));
+        if sorted.len() == tasks.len() {
+            Ok(sorted)
+        } else {
+            let (found, expected) = (sorted.len(), tasks.len());
+            Err(Error::corrupted(format_args!(
+                "document {document}: {found} of its {expected} tasks can be reached"
+            )))
+        }
+    }
+
+    /// Hints to the runs of `blocks` of `document`.
+    fn run_hints(&self, document: DocumentId, blocks: &[BlockId]) -> Result<Vec<RunHint>> {
+        let source = self.read;
+        if source.is_remote() {
+            let keys: Vec<Vec<u8>> =
+                blocks.iter().map(|block| keyspaces::block_location(*block).to_vec()).collect();
+            prefetch_keys(source, keys.iter());
+        }
+        let hint = |block: &BlockId| {
+            let location = self.location(*block)?.filter(|location| location.document == document);
+            let LocationRecord { parent, order, .. } =
+                location.ok_or_else(|| records::corrupt(&keyspaces::block_location(*block)))?;
+            Ok(RunHint { parent, order, block: *block })
+        };
+        blocks.iter().map(hint).collect()
+    }
+
+    /// Hints to the runs of `blocks` and of all their ancestors.
+    fn branch_hints(&self, document: DocumentId, blocks: &IdSet<BlockId>) -> Result<Vec<RunHint>> {
+        let (mut visited, mut hints) = (blocks.clone(), Vec::with_capacity(blocks.len() + 1));
+        let mut level: Vec<BlockId> = blocks.iter().copied().collect();
+        while !level.is_empty() {
+            let found = self.run_hints(document, &level)?;
+            let parents = found.iter().map(|hint| hint.parent);
+            level = parents.filter(|parent| !parent.is_nil() && visited.insert(*parent)).collect();
+            hints.extend(found);
+        }
+        Ok(hints)
+    }
+
+    /// Finds blocks of `document`, each in the run of its hint or in one to its right, and passes
+    /// them to `visit` with their runs, in the order of these. A run is read once, however many of
+    /// the blocks it holds.
+    fn visit_in_runs(
+        &self,
+        document: DocumentId,
+        mut hints: Vec<RunHint>,
+        visit: VisitPosition<'_>,
+    ) -> Result<()> {
+        // In the order of runs, so that one scan serves all hints of the same parent.
+        hints.sort_unstable();
+        let run_key = |hint: &RunHint| keyspaces::run(document, hint.parent, &hint.order);
+        // From a remote store the hinted runs are loaded together, and none that lie between.
+        let is_remote = self.read.is_remote();
+        if is_remote {
+            prefetch_ranges(self.read, hints.iter().map(run_key), 1);
+        }
+        let max_passed = if is_remote { 0 } else { MAX_PASSED };
+        let mut ahead = hints.into_iter().peekable();
+        while let Some(first) = ahead.next() {
+            let (start, parent) = (run_key(&first), first.parent);
+            let end = keyspaces::prefix_end(keyspaces::parent_runs(document, parent));
+            let (mut wanted, mut passed) = (vec![first.block], 0);
+            self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
+                let (_, _, order) =
+                    keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
+                let is_reached = |hint: &RunHint| hint.parent == parent && *hint.order <= *order;
+                wanted.extend(std::iter::from_fn(|| ahead.next_if(is_reached)).map(|it| it.block));
+                if wanted.is_empty() {
+                    passed += 1;
+                } else {
+                    visit_found(key, RunView::read(key, value)?, &mut wanted, visit)?;
+                    passed = 0;
+                }
+                let is_far =
+                    passed >= max_passed || ahead.peek().is_none_or(|hint| hint.parent != parent);
+                Ok(if wanted.is_empty() && is_far {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            // Locations exist for these blocks, so a run that holds them is missing.
+            if let Some(lost) = wanted.first() {
+                return Err(records::corrupt(&keyspaces::block_location(*lost)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a block is, or was when the hint was written: its run is this one, or one to its right.
+/// Sorted as the keys of the runs of a document.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct RunHint {
+    parent: BlockId,
+    order: Arc<[u8]>,
+    block: BlockId,
+}
+
+/// Decodes the blocks that are found, in any order.
+#[derive(Default)]
+struct TaskDecoder {
+    authors: AuthorCache,
+    blocks: IdMap<BlockId, BlockRecord>,
+}
+
+impl TaskDecoder {
+    fn add(&mut self, key: &[u8], run: RunView<'_>, index: usize, block: BlockId) -> Result<()> {
+        let record = block::decode(block, run.block(index), &mut self.authors)
+            .map_err(|error| records::decode_error(key, error))?;
+        self.blocks.insert(block, record);
+        Ok(())
+    }
+
+    /// `blocks`, all of which have been found.
+    fn take(mut self, blocks: &[BlockId]) -> Vec<BlockRecord> {
+        debug_assert!(blocks.iter().all(|block| self.blocks.contains_key(block)), "all are found");
+        blocks.iter().filter_map(|block| self.blocks.remove(block)).collect()
+    }
+}
+
+/// Decodes tasks alone.
+struct TaskNodes {
+    open_only: bool,
+    authors: AuthorCache,
+}
+
+struct TaskNode {
+    id: BlockId,
+    block_type: BlockType,
+    /// The block, if it is a wanted task.
+    task: Option<BlockRecord>,
+}
+
+impl NodeBuilder for TaskNodes {
+    type Node = TaskNode;
+
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<TaskNode> {
+        let is_wanted = if self.open_only {
+            block::task_of(record)?.is_some_and(|task| TaskEntry::of(&task).is_open())
+        } else {
+            block::may_have_markers(record)?
+        };
+        let task = is_wanted.then(|| block::decode(id, record, &mut self.authors)).transpose()?;
+        let task = task.filter(|block| block.data.task.is_some());
+        Ok(TaskNode { id, block_type: block::type_of(record)?, task })
+    }
+}
+
+impl TreeNode for TaskNode {
+    fn id(&self) -> BlockId {
+        self.id
+    }
+
+    fn block_type(&self) -> BlockType {
+        self.block_type
+    }
+}
+
+/// Passes those of the `wanted` blocks that `run` holds to `visit`, and leaves the others.
+fn visit_found(
+    key: &[u8],
+    run: RunView<'_>,
+    wanted: &mut Vec<BlockId>,
+    visit: VisitPosition<'_>,
+) -> Result<()> {
+    let mut at = 0;
+    while let Some(block) = wanted.get(at).copied() {
+        match run.position(block) {
+            Some(index) => {
+                visit(key, run, index, block)?;
+                wanted.swap_remove(at);
+            }
+            None => at += 1,
+        }
+    }
+    Ok(())
+}
+
+/// A part of a document's tree that contains all ancestors of its blocks.
+#[derive(Default)]
+struct Branches {
+    /// The key of the run visited last.
+    key: Vec<u8>,
+    /// The number of the run among those visited, the index in it, and the block.
+    positions: Vec<(usize, usize, BlockId)>,
+    /// Each parent, in ascending order, with the range of its children in `positions`.
+    parents: Vec<(BlockId, Range<usize>)>,
+}
+
+impl Branches {
+    /// Adds the block at `index` of a run, no earlier than those added before.
+    fn add(&mut self, key: &[u8], index: usize, block: BlockId) -> Result<()> {
+        let (last_run, end) = (self.positions.last().map(|(run, ..)| *run), self.positions.len());
+        let run = match last_run {
+            Some(last) if *self.key == *key => last,
+            _ => {
+                debug_assert!(*self.key < *key, "runs are visited in order");
+                let (_, parent, _) =
+                    keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
+                if self.parents.last().is_none_or(|(last, _)| *last != parent) {
+                    self.parents.push((parent, end..end));
+                }
+                key.clone_into(&mut self.key);
+                last_run.map_or(0, |last| last + 1)
+            }
+        };
+        if let Some((_, children)) = self.parents.last_mut() {
+            children.end += 1;
+        }
+        self.positions.push((run, index, block));
+        Ok(())
+    }
+
+    fn children_of(&self, parent: BlockId) -> Range<usize> {
+        let found = self.parents.binary_search_by_key(&parent, |(parent, _)| *parent);
+        found.ok().and_then(|at| self.parents.get(at)).map_or(0..0, |(_, range)| range.clone())
+    }
+
+    /// Traverses the tree from the root. A block has one position, so none is visited twice.
+    fn in_reading_order(&mut self) -> Vec<BlockId> {
+        // Siblings in order: the runs are, and each keeps its number.
+        self.positions.sort_unstable();
+        let mut sorted = Vec::with_capacity(self.positions.len());
+        // The root is the only child of the lowest ID.
+        let mut path = vec![self.children_of(BlockId::NIL)];
+        while let Some(siblings) = path.last_mut() {
+            let Some((.., block)) = siblings.next().and_then(|index| self.positions.get(index))
+            else {
+                path.pop();
+                continue;
+            };
+            sorted.push(*block);
+            path.push(self.children_of(*block));
+        }
+        sorted
+    }
+}
