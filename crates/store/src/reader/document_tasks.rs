@@ -32,8 +32,8 @@ const MAX_SMALL_BLOCKS: u64 = 256;
 /// not read again then.
 const DECODED_PAGES: usize = 2;
 
-/// Receives the key of a run, the run, the index of a block in it, and the block.
-type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
+/// Receives the key of a run, the run, the index of a block in it, and the hint that led to it.
+type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, &RunHint) -> Result<()>;
 
 /// The tasks of a document in reading order.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,11 +80,21 @@ impl SpaceReader<'_> {
         }
         let tasks = self.indexed_tasks(document, open_only)?;
         if tasks.len() > limit.saturating_mul(DECODED_PAGES) {
-            return self.in_reading_order(document, &tasks, None).map(DocumentTasks::Ids);
+            return self.sorted_ids(document, &tasks).map(DocumentTasks::Ids);
         }
-        let mut decoder = TaskDecoder::default();
-        let sorted = self.in_reading_order(document, &tasks, Some(&mut decoder))?;
-        Ok(DocumentTasks::Blocks(decoder.take(&sorted)))
+        let (mut authors, mut decoded) = (AuthorCache::default(), Vec::with_capacity(tasks.len()));
+        let sorted = self.in_reading_order(document, &tasks, &mut |key, run, index, hint| {
+            decoded.push(Some(decode_task(key, run, index, hint, &mut authors)?));
+            Ok(())
+        })?;
+        let mut blocks = Vec::with_capacity(sorted.len());
+        for (block, visited) in sorted {
+            let Some(decoded) = decoded.get_mut(visited).and_then(Option::take) else {
+                invariant!("task {block} was visited, and once")
+            };
+            blocks.push(decoded);
+        }
+        Ok(DocumentTasks::Blocks(blocks))
     }
 
     /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
@@ -93,10 +103,15 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn tasks_of(&self, document: DocumentId, open_only: bool) -> Result<Vec<BlockId>> {
-        self.in_reading_order(document, &self.indexed_tasks(document, open_only)?, None)
+        self.sorted_ids(document, &self.indexed_tasks(document, open_only)?)
     }
 
-    /// The blocks of these of the `tasks` of `document`.
+    fn sorted_ids(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockId>> {
+        let sorted = self.in_reading_order(document, tasks, &mut |_, _, _, _| Ok(()))?;
+        Ok(sorted.into_iter().map(|(block, _)| block).collect())
+    }
+
+    /// The blocks of a page of the `tasks` of `document`.
     ///
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for a block outside of
@@ -107,52 +122,60 @@ impl SpaceReader<'_> {
         tasks: DocumentTasks,
         page: Range<usize>,
     ) -> Result<Vec<BlockRecord>> {
-        let count = tasks.ids().len();
-        invariant!(page.end <= count, "a page of tasks lies within the list: {page:?} of {count}");
-        match tasks {
-            DocumentTasks::Blocks(mut blocks) => Ok(blocks.drain(page).collect()),
-            DocumentTasks::Ids(ids) => {
-                let Some(listed) = ids.get(page) else {
-                    invariant!("a page of tasks begins before it ends")
-                };
-                let hints = self.run_hints(document, listed)?;
-                let mut decoder = TaskDecoder::default();
-                self.visit_in_runs(document, hints, &mut |key, run, index, block| {
-                    decoder.add(key, run, index, block)
-                })?;
-                Ok(decoder.take(listed))
+        let ids = match tasks {
+            DocumentTasks::Blocks(mut blocks) => {
+                let count = blocks.len();
+                let is_within = page.start <= page.end && page.end <= count;
+                invariant!(is_within, "a page of tasks lies within the list: {page:?} of {count}");
+                blocks.truncate(page.end);
+                blocks.drain(..page.start);
+                return Ok(blocks);
             }
-        }
+            DocumentTasks::Ids(ids) => ids,
+        };
+        let Some(listed) = ids.get(page.clone()) else {
+            invariant!("a page of tasks lies within the list: {page:?} of {}", ids.len())
+        };
+        let (mut authors, mut blocks) = (AuthorCache::default(), IdMap::default());
+        blocks.reserve(listed.len());
+        let hints = self.run_hints(document, listed, true)?;
+        self.visit_in_runs(document, hints, &mut |key, run, index, hint| {
+            blocks.insert(hint.block, decode_task(key, run, index, hint, &mut authors)?);
+            Ok(())
+        })?;
+        // A task that no run has is an error of the visit.
+        debug_assert!(listed.iter().all(|task| blocks.contains_key(task)), "each task was found");
+        Ok(listed.iter().filter_map(|task| blocks.remove(task)).collect())
     }
 
-    /// The tasks of `document` in its index, or the open ones alone.
-    fn indexed_tasks(&self, document: DocumentId, open_only: bool) -> Result<IdSet<BlockId>> {
-        let mut tasks = IdSet::default();
+    /// The tasks of `document` in its index by ID, or the open ones alone.
+    fn indexed_tasks(&self, document: DocumentId, open_only: bool) -> Result<Vec<BlockId>> {
+        let mut tasks = Vec::new();
         let classes: &[bool] = if open_only { &[true] } else { &[true, false] };
         for is_open in classes {
             let entries = tasks_in(self.read, document, *is_open)?;
             tasks.extend(entries.into_iter().map(|(block, _)| block));
         }
+        // Blocks that were added one after the other are found in this order as well.
+        tasks.sort();
         Ok(tasks)
     }
 
-    /// `tasks` of `document` in reading order, each passed to `decoder`.
+    /// `tasks` of `document` in reading order, each with the number of those visited before it.
     fn in_reading_order(
         &self,
         document: DocumentId,
-        tasks: &IdSet<BlockId>,
-        mut decoder: Option<&mut TaskDecoder>,
-    ) -> Result<Vec<BlockId>> {
+        tasks: &[BlockId],
+        visit_task: VisitPosition<'_>,
+    ) -> Result<Vec<(BlockId, usize)>> {
         let hints = self.branch_hints(document, tasks)?;
         let mut branches = Branches::default();
-        self.visit_in_runs(document, hints, &mut |key, run, index, block| {
-            if let Some(decoder) = decoder.as_deref_mut().filter(|_| tasks.contains(&block)) {
-                decoder.add(key, run, index, block)?;
-            }
-            branches.add(key, index, block)
+        branches.positions.reserve(hints.len());
+        self.visit_in_runs(document, hints, &mut |key, run, index, hint| {
+            branches.add(key, index, hint);
+            if hint.is_task { visit_task(key, run, index, hint) } else { Ok(()) }
         })?;
-        let mut sorted = branches.in_reading_order();
-        sorted.retain(|block| tasks.contains(block));
+        let sorted = branches.tasks_in_reading_order();
         if sorted.len() == tasks.len() {
             Ok(sorted)
         } else {
@@ -164,31 +187,37 @@ impl SpaceReader<'_> {
     }
 
     /// Hints to the runs of `blocks` of `document`.
-    fn run_hints(&self, document: DocumentId, blocks: &[BlockId]) -> Result<Vec<RunHint>> {
-        let source = self.read;
-        if source.is_remote() {
-            let keys: Vec<Vec<u8>> =
-                blocks.iter().map(|block| keyspaces::block_location(*block).to_vec()).collect();
-            prefetch_keys(source, keys.iter());
+    fn run_hints(
+        &self,
+        document: DocumentId,
+        blocks: &[BlockId],
+        are_tasks: bool,
+    ) -> Result<Vec<RunHint>> {
+        if self.read.is_remote() {
+            let key = |block: &BlockId| keyspaces::block_location(*block).to_vec();
+            prefetch_keys(self.read, blocks.iter().map(key).collect::<Vec<_>>().iter());
         }
         let hint = |block: &BlockId| {
             let location = self.location(*block)?.filter(|location| location.document == document);
             let LocationRecord { parent, order, .. } =
                 location.ok_or_else(|| records::corrupt(&keyspaces::block_location(*block)))?;
-            Ok(RunHint { parent, order, block: *block })
+            Ok(RunHint { parent, order, block: *block, is_task: are_tasks })
         };
         blocks.iter().map(hint).collect()
     }
 
-    /// Hints to the runs of `blocks` and of all their ancestors.
-    fn branch_hints(&self, document: DocumentId, blocks: &IdSet<BlockId>) -> Result<Vec<RunHint>> {
-        let (mut visited, mut hints) = (blocks.clone(), Vec::with_capacity(blocks.len() + 1));
-        let mut level: Vec<BlockId> = blocks.iter().copied().collect();
-        while !level.is_empty() {
-            let found = self.run_hints(document, &level)?;
-            let parents = found.iter().map(|hint| hint.parent);
-            level = parents.filter(|parent| !parent.is_nil() && visited.insert(*parent)).collect();
-            hints.extend(found);
+    /// Hints to the runs of `tasks` and of all their ancestors.
+    fn branch_hints(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<RunHint>> {
+        let mut hints = self.run_hints(document, tasks, true)?;
+        let (mut ancestors, mut level_start) = (IdSet::default(), 0);
+        while let Some(level @ [_, ..]) = hints.get(level_start..) {
+            let mut parents: Vec<BlockId> = level.iter().map(|hint| hint.parent).collect();
+            parents.retain(|parent| {
+                let is_task = || tasks.binary_search(parent).is_ok();
+                !parent.is_nil() && ancestors.insert(*parent) && !is_task()
+            });
+            level_start = hints.len();
+            hints.extend(self.run_hints(document, &parents, false)?);
         }
         Ok(hints)
     }
@@ -203,24 +232,26 @@ impl SpaceReader<'_> {
         visit: VisitPosition<'_>,
     ) -> Result<()> {
         // In the order of runs, so that one scan serves all hints of the same parent.
-        hints.sort_unstable();
+        hints.sort_by(|a, b| (a.parent, &a.order).cmp(&(b.parent, &b.order)));
         let run_key = |hint: &RunHint| keyspaces::run(document, hint.parent, &hint.order);
         // From a remote store the hinted runs are loaded together, and none that lie between.
         let is_remote = self.read.is_remote();
         if is_remote {
-            prefetch_ranges(self.read, hints.iter().map(run_key), 1);
+            let mut runs: Vec<_> = hints.iter().map(run_key).collect();
+            runs.dedup();
+            prefetch_ranges(self.read, runs.iter(), 1);
         }
         let max_passed = if is_remote { 0 } else { MAX_PASSED };
         let mut ahead = hints.into_iter().peekable();
         while let Some(first) = ahead.next() {
             let (start, parent) = (run_key(&first), first.parent);
             let end = keyspaces::prefix_end(keyspaces::parent_runs(document, parent));
-            let (mut wanted, mut passed) = (vec![first.block], 0);
+            let (mut wanted, mut passed) = (vec![first], 0);
             self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
                 let (_, _, order) =
                     keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
                 let is_reached = |hint: &RunHint| hint.parent == parent && *hint.order <= *order;
-                wanted.extend(std::iter::from_fn(|| ahead.next_if(is_reached)).map(|it| it.block));
+                wanted.extend(std::iter::from_fn(|| ahead.next_if(is_reached)));
                 if wanted.is_empty() {
                     passed += 1;
                 } else {
@@ -237,7 +268,7 @@ impl SpaceReader<'_> {
             })?;
             // Locations exist for these blocks, so a run that holds them is missing.
             if let Some(lost) = wanted.first() {
-                return Err(records::corrupt(&keyspaces::block_location(*lost)));
+                return Err(records::corrupt(&keyspaces::block_location(lost.block)));
             }
         }
         Ok(())
@@ -245,34 +276,23 @@ impl SpaceReader<'_> {
 }
 
 /// Where a block is, or was when the hint was written: its run is this one, or one to its right.
-/// Sorted as the keys of the runs of a document.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct RunHint {
     parent: BlockId,
     order: Arc<[u8]>,
     block: BlockId,
+    /// Whether it is one of the tasks, or else an ancestor of some.
+    is_task: bool,
 }
 
-/// Decodes the blocks that are found, in any order.
-#[derive(Default)]
-struct TaskDecoder {
-    authors: AuthorCache,
-    blocks: IdMap<BlockId, BlockRecord>,
-}
-
-impl TaskDecoder {
-    fn add(&mut self, key: &[u8], run: RunView<'_>, index: usize, block: BlockId) -> Result<()> {
-        let record = block::decode(block, run.block(index), &mut self.authors)
-            .map_err(|error| records::decode_error(key, error))?;
-        self.blocks.insert(block, record);
-        Ok(())
-    }
-
-    /// `blocks`, all of which have been found.
-    fn take(mut self, blocks: &[BlockId]) -> Vec<BlockRecord> {
-        debug_assert!(blocks.iter().all(|block| self.blocks.contains_key(block)), "all are found");
-        blocks.iter().filter_map(|block| self.blocks.remove(block)).collect()
-    }
+fn decode_task(
+    key: &[u8],
+    run: RunView<'_>,
+    index: usize,
+    hint: &RunHint,
+    authors: &mut AuthorCache,
+) -> Result<BlockRecord> {
+    block::decode(hint.block, run.block(index), authors)
+        .map_err(|error| records::decode_error(key, error))
 }
 
 /// Decodes tasks alone.
@@ -317,14 +337,14 @@ impl TreeNode for TaskNode {
 fn visit_found(
     key: &[u8],
     run: RunView<'_>,
-    wanted: &mut Vec<BlockId>,
+    wanted: &mut Vec<RunHint>,
     visit: VisitPosition<'_>,
 ) -> Result<()> {
     let mut at = 0;
-    while let Some(block) = wanted.get(at).copied() {
-        match run.position(block) {
+    while let Some(hint) = wanted.get(at) {
+        match run.position(hint.block) {
             Some(index) => {
-                visit(key, run, index, block)?;
+                visit(key, run, index, hint)?;
                 wanted.swap_remove(at);
             }
             None => at += 1,
@@ -333,39 +353,48 @@ fn visit_found(
     Ok(())
 }
 
+/// Where a block is among its siblings.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct BranchPosition {
+    /// The number of its run among those visited, and its index in that.
+    run: usize,
+    index: usize,
+    block: BlockId,
+    /// Of a task: the number of tasks visited before it.
+    visited: Option<usize>,
+}
+
 /// A part of a document's tree that contains all ancestors of its blocks.
 #[derive(Default)]
 struct Branches {
     /// The key of the run visited last.
     key: Vec<u8>,
-    /// The number of the run among those visited, the index in it, and the block.
-    positions: Vec<(usize, usize, BlockId)>,
+    positions: Vec<BranchPosition>,
     /// Each parent, in ascending order, with the range of its children in `positions`.
     parents: Vec<(BlockId, Range<usize>)>,
+    /// Tasks visited.
+    tasks: usize,
 }
 
 impl Branches {
-    /// Adds the block at `index` of a run, no earlier than those added before.
-    fn add(&mut self, key: &[u8], index: usize, block: BlockId) -> Result<()> {
-        let (last_run, end) = (self.positions.last().map(|(run, ..)| *run), self.positions.len());
+    /// Adds the block at `index` of a run, which is no earlier than those visited before.
+    fn add(&mut self, key: &[u8], index: usize, hint: &RunHint) {
+        let (last_run, end) = (self.positions.last().map(|last| last.run), self.positions.len());
         let run = match last_run {
             Some(last) if *self.key == *key => last,
             _ => {
                 debug_assert!(*self.key < *key, "runs are visited in order");
-                let (_, parent, _) =
-                    keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
-                if self.parents.last().is_none_or(|(last, _)| *last != parent) {
-                    self.parents.push((parent, end..end));
-                }
                 key.clone_into(&mut self.key);
                 last_run.map_or(0, |last| last + 1)
             }
         };
-        if let Some((_, children)) = self.parents.last_mut() {
-            children.end += 1;
+        match self.parents.last_mut() {
+            Some((parent, children)) if *parent == hint.parent => children.end = end + 1,
+            _ => self.parents.push((hint.parent, end..end + 1)),
         }
-        self.positions.push((run, index, block));
-        Ok(())
+        let visited = hint.is_task.then_some(self.tasks);
+        self.tasks += usize::from(hint.is_task);
+        self.positions.push(BranchPosition { run, index, block: hint.block, visited });
     }
 
     fn children_of(&self, parent: BlockId) -> Range<usize> {
@@ -374,20 +403,19 @@ impl Branches {
     }
 
     /// Traverses the tree from the root. A block has one position, so none is visited twice.
-    fn in_reading_order(&mut self) -> Vec<BlockId> {
+    fn tasks_in_reading_order(mut self) -> Vec<(BlockId, usize)> {
         // Siblings in order: the runs are, and each keeps its number.
         self.positions.sort_unstable();
-        let mut sorted = Vec::with_capacity(self.positions.len());
+        let mut sorted = Vec::with_capacity(self.tasks);
         // The root is the only child of the lowest ID.
         let mut path = vec![self.children_of(BlockId::NIL)];
         while let Some(siblings) = path.last_mut() {
-            let Some((.., block)) = siblings.next().and_then(|index| self.positions.get(index))
-            else {
+            let Some(position) = siblings.next().and_then(|index| self.positions.get(index)) else {
                 path.pop();
                 continue;
             };
-            sorted.push(*block);
-            path.push(self.children_of(*block));
+            sorted.extend(position.visited.map(|visited| (position.block, visited)));
+            path.push(self.children_of(position.block));
         }
         sorted
     }

@@ -17,7 +17,7 @@ use crate::records::layout::Value;
 use crate::records::listed_task::ListedTask;
 use crate::tasks::TaskEntry;
 
-/// Tasks for which a page has room at first.
+/// Tasks for which a list has room at first.
 const ROOM: usize = 64;
 
 /// A task of a listing.
@@ -67,7 +67,7 @@ pub(crate) fn tasks_in(
     is_open: bool,
 ) -> Result<Vec<(BlockId, TaskEntry)>> {
     let prefix = keyspaces::document_tasks(document, is_open);
-    let mut tasks = Vec::new();
+    let mut tasks = Vec::with_capacity(ROOM);
     source.scan(
         KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
         &mut |key, value| {

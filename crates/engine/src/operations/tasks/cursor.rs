@@ -1,5 +1,7 @@
 //! Cursors of task lists as text: a letter for the scope, then the position to resume after.
 
+use std::fmt::Write;
+
 use leafbase_model::{BlockId, DocumentId, Error, Result};
 use leafbase_store::PageCursor;
 
@@ -76,8 +78,19 @@ impl TaskListAnchor {
     }
 
     pub(super) fn write(&self, letter: char, document: DocumentId) -> String {
-        let text = |ids: &[BlockId]| ids.iter().map(ToString::to_string).collect::<String>();
-        format!("{letter}{document}{}{SEPARATOR}{}", text(&self.returned), text(&self.upcoming))
+        let ids = self.returned.len() + self.upcoming.len();
+        let mut text = String::with_capacity(ID_CHARS * (ids + 1) + 2 * SEPARATOR.len_utf8());
+        text.push(letter);
+        // Writing to a string never fails.
+        let _ = write!(text, "{document}");
+        for id in &self.returned {
+            let _ = write!(text, "{id}");
+        }
+        text.push(SEPARATOR);
+        for id in &self.upcoming {
+            let _ = write!(text, "{id}");
+        }
+        text
     }
 
     pub(super) fn read(letter: char, document: DocumentId, text: &str) -> Result<Self> {
