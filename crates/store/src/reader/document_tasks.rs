@@ -88,8 +88,8 @@ impl SpaceReader<'_> {
             Ok(())
         })?;
         let mut blocks = Vec::with_capacity(sorted.len());
-        for (block, visited) in sorted {
-            let Some(decoded) = decoded.get_mut(visited).and_then(Option::take) else {
+        for (block, ordinal) in sorted {
+            let Some(decoded) = decoded.get_mut(ordinal).and_then(Option::take) else {
                 invariant!("task {block} was visited, and once")
             };
             blocks.push(decoded);
@@ -354,14 +354,13 @@ fn visit_found(
 }
 
 /// Where a block is among its siblings.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct BranchPosition {
     /// The number of its run among those visited, and its index in that.
     run: usize,
     index: usize,
     block: BlockId,
     /// Of a task: the number of tasks visited before it.
-    visited: Option<usize>,
+    ordinal: Option<usize>,
 }
 
 /// A part of a document's tree that contains all ancestors of its blocks.
@@ -392,9 +391,9 @@ impl Branches {
             Some((parent, children)) if *parent == hint.parent => children.end = end + 1,
             _ => self.parents.push((hint.parent, end..end + 1)),
         }
-        let visited = hint.is_task.then_some(self.tasks);
+        let ordinal = hint.is_task.then_some(self.tasks);
         self.tasks += usize::from(hint.is_task);
-        self.positions.push(BranchPosition { run, index, block: hint.block, visited });
+        self.positions.push(BranchPosition { run, index, block: hint.block, ordinal });
     }
 
     fn children_of(&self, parent: BlockId) -> Range<usize> {
@@ -405,7 +404,7 @@ impl Branches {
     /// Traverses the tree from the root. A block has one position, so none is visited twice.
     fn tasks_in_reading_order(mut self) -> Vec<(BlockId, usize)> {
         // Siblings in order: the runs are, and each keeps its number.
-        self.positions.sort_unstable();
+        self.positions.sort_unstable_by_key(|position| (position.run, position.index));
         let mut sorted = Vec::with_capacity(self.tasks);
         // The root is the only child of the lowest ID.
         let mut path = vec![self.children_of(BlockId::NIL)];
@@ -414,7 +413,7 @@ impl Branches {
                 path.pop();
                 continue;
             };
-            sorted.extend(position.visited.map(|visited| (position.block, visited)));
+            sorted.extend(position.ordinal.map(|ordinal| (position.block, ordinal)));
             path.push(self.children_of(position.block));
         }
         sorted

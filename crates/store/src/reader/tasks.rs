@@ -67,10 +67,14 @@ pub(crate) fn tasks_in(
     is_open: bool,
 ) -> Result<Vec<(BlockId, TaskEntry)>> {
     let prefix = keyspaces::document_tasks(document, is_open);
-    let mut tasks = Vec::with_capacity(ROOM);
+    let mut tasks = Vec::new();
     source.scan(
         KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
         &mut |key, value| {
+            // Most documents have none.
+            if tasks.is_empty() {
+                tasks.reserve(ROOM);
+            }
             tasks.push(parse_entry(key, value)?);
             Ok(ControlFlow::Continue(()))
         },
