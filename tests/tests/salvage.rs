@@ -1,13 +1,18 @@
 //! Salvage: damage, what is saved of it, and what is listed.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leafbase::{ErrorKind, LossKind, SalvageReport, Space};
+use leafbase::{ErrorKind, LossKind, SalvageReport, Space, Timestamp};
 use leafbase_store::kv::{OpenOptions, Store, WriteOptions};
 use leafbase_store::{directory, rows};
+use leafbase_test_outline::{FixedClock, SequentialIds};
 use tests::reading::{self, Question};
 use tests::rich;
+
+/// 2033-05-18T03:33:20, when a space is salvaged.
+const LATER: u64 = 2_000_000_000_000;
 
 struct Bench {
     _place: tempfile::TempDir,
@@ -235,6 +240,22 @@ fn a_document_of_which_comments_alone_are_left_comes_back_with_them() {
     let saved = bench.salvage().saved;
     assert!(saved.documents > 0);
     assert_eq!(saved.comments, whole.saved.comments);
+}
+
+#[test]
+fn what_is_made_anew_has_its_time_and_id_from_the_builder() {
+    let bench = bench();
+    bench.harm(&[0x10], |_, _| None);
+    bench.harm(&[0x20], |_, _| None);
+    let salvage = |to: &Path| {
+        let builder = Space::builder().clock(FixedClock::at(LATER)).ids(SequentialIds::new(9));
+        builder.salvage(&bench.from, to, &mut |_| ControlFlow::Continue(())).unwrap();
+        seen(to)
+    };
+    let (first, second) = (salvage(&bench.to), salvage(&bench.to.with_extension("again")));
+    assert_eq!(first, second);
+    let made_at = format!("{:?}", Timestamp::from_millis(i64::try_from(LATER).unwrap()));
+    assert!(format!("{first:?}").contains(&made_at), "{first:?}");
 }
 
 /// Rows of lists hold their tasks: what they tell of lost runs, locations and documents is saved.

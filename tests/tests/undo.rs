@@ -12,7 +12,7 @@ use leafbase::{
 };
 use leafbase_model::SubtreeNode;
 use leafbase_test_outline::Numbers;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::model::pair::{Pair, Step};
 use tests::model::sequences::sequences;
 use tests::scope::projection;
@@ -26,7 +26,7 @@ fn programs() -> u32 {
 
 /// All that there is, but for stamps and revisions.
 fn dump(notes: &Connection) -> Value {
-    let mut all = projection::of_the_rest(notes, &[]);
+    let mut all = json!(projection::of_the_rest(notes, &[]));
     without_stamps(&mut all);
     let documents = all["documents"].as_array_mut().unwrap();
     documents.sort_by_key(|document| document["document"]["id"].to_string());
@@ -93,7 +93,7 @@ fn revisions(notes: &Connection) -> BTreeMap<String, u64> {
         }
     }
     let mut found = BTreeMap::new();
-    collect(&projection::of_the_rest(notes, &[]), &mut found);
+    collect(&json!(projection::of_the_rest(notes, &[])), &mut found);
     found
 }
 

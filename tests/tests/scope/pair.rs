@@ -2,9 +2,10 @@
 //! what may be told from them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use leafbase::{BlockId, Connection, DocumentId, Position};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::caller::{Asking, Caller, Guesses};
 use super::calls::{Call, Reply, answer};
@@ -13,7 +14,7 @@ use super::hidden::CANARY;
 use super::leak::Leak;
 use super::logs::logged;
 use super::present::Writer;
-use super::projection;
+use super::projection::{self, Rest};
 use super::world::{DOCUMENTS, STEP, World, limits};
 
 /// How often each operation was refused, and done.
@@ -30,7 +31,7 @@ pub struct Pair {
     trashed: Vec<DocumentId>,
     caller: Caller,
     /// What each rest is, if it was looked at since it was last changed.
-    rests: Option<Vec<Value>>,
+    rests: Option<Rc<[Rest]>>,
     calls: u64,
     /// Hidden files that the caller has named: in a title or a comment that is text.
     said: BTreeSet<String>,
@@ -236,14 +237,14 @@ impl Pair {
             self.rests_of(spaces.map(|space| space.connect()))
         });
         let after = self.rests_of(self.worlds.iter().map(World::all));
-        for (world, (before, after)) in self.worlds.iter().zip(before.into_iter().zip(&after)) {
+        for (world, (before, after)) in self.worlds.iter().zip(before.iter().zip(&*after)) {
             check_rest(world, before, after)?;
         }
         self.rests = Some(after);
         Ok(())
     }
 
-    fn rests_of(&self, worlds: impl Iterator<Item = Connection>) -> Vec<Value> {
+    fn rests_of(&self, worlds: impl Iterator<Item = Connection>) -> Rc<[Rest]> {
         let named: Vec<DocumentId> = self.named.iter().copied().collect();
         worlds.map(|notes| projection::of_the_rest(&notes, &named)).collect()
     }
@@ -313,10 +314,11 @@ fn is_own(text: &str) -> bool {
     rests.all(|rest| !rest.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-fn check_rest(world: &World, before: Value, after: &Value) -> Checked {
-    if before == *after {
+fn check_rest(world: &World, before: &Rest, after: &Rest) -> Checked {
+    if before == after {
         return Ok(());
     }
+    let (before, after) = (json!(before), json!(after));
     let notes = world.all();
     let mut gone = BTreeSet::new();
     let mut waiting = vec![&before];
@@ -337,8 +339,7 @@ fn check_rest(world: &World, before: Value, after: &Value) -> Checked {
             _ => {}
         }
     }
-    let (before, after) =
-        (projection::without(before, &gone), projection::without(after.clone(), &gone));
+    let (before, after) = (projection::without(before, &gone), projection::without(after, &gone));
     if before == after {
         return Ok(());
     }

@@ -3,46 +3,68 @@
 use std::collections::BTreeSet;
 
 use leafbase::{
-    BlockId, Connection, DocumentId, Fetch, ListDocuments, ListTasks, Location, TaskScope,
+    Block, BlockId, BlockType, Connection, Content, Document, DocumentId, Fetch, Folder, Items,
+    ListDocuments, ListTasks, Location, Schema, Task, TaskScope, Timestamp,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+
+/// All documents but some, folders, and tasks of the inbox. Compared as it is, which takes less
+/// time than as JSON.
+#[derive(PartialEq, Serialize)]
+pub struct Rest {
+    documents: Vec<RestDocument>,
+    folders: Items<Folder>,
+    inbox: Vec<Task>,
+}
+
+#[derive(PartialEq, Serialize)]
+struct RestDocument {
+    document: Document,
+    tree: Block,
+    collections: Vec<RestCollection>,
+}
+
+#[derive(PartialEq, Serialize)]
+struct RestCollection {
+    id: BlockId,
+    schema: Schema,
+    items: Vec<Block>,
+}
 
 /// All documents but these as long as they are seen, with their collections, and without those of
 /// these that are pages; folders, and tasks of the inbox.
-pub fn of_the_rest(notes: &Connection, scope: &[DocumentId]) -> Value {
-    let documents = notes.list_documents(ListDocuments::new().with_metadata()).unwrap();
-    let hidden = documents.iter().filter(|document| {
+pub fn of_the_rest(notes: &Connection, scope: &[DocumentId]) -> Rest {
+    let documents = notes.list_documents(ListDocuments::new().with_metadata()).unwrap().items;
+    let hidden = documents.into_iter().filter(|document| {
         !scope.contains(&document.id()) || document.record.location == Location::Trash
     });
-    let documents: Vec<Value> =
-        hidden.map(|document| document_of(notes, document, scope)).collect();
-    json!({
-        "documents": documents,
-        "folders": notes.folders().unwrap(),
-        "inbox": notes.tasks(ListTasks::new(TaskScope::Inbox)).unwrap().items,
-    })
+    Rest {
+        documents: hidden.map(|document| document_of(notes, document, scope)).collect(),
+        folders: notes.folders().unwrap(),
+        inbox: notes.tasks(ListTasks::new(TaskScope::Inbox)).unwrap().items,
+    }
 }
 
-fn document_of(notes: &Connection, document: &leafbase::Document, scope: &[DocumentId]) -> Value {
-    let tree = notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap();
-    let (mut tree, mut document, mut collections) = (json!(tree), json!(document), Vec::new());
-    let is_trashed = document["isDeleted"] == true;
+fn document_of(notes: &Connection, mut document: Document, scope: &[DocumentId]) -> RestDocument {
+    let mut tree = notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap();
+    let is_trashed = document.record.location == Location::Trash;
     if !is_trashed && prune(&mut tree, scope) {
         // What is written in a page changes its document.
-        let fields = document.as_object_mut().unwrap();
-        fields.retain(|name, _| !["rev", "lastModifiedAt"].contains(&name.as_str()));
+        document.record.rev = 0;
+        document.record.modified_at = Timestamp::from_millis(0);
     }
-    collect_collections(&tree, &mut collections);
-    let collections: Vec<Value> = collections.into_iter().map(|id| collection(notes, id)).collect();
-    json!({"document": document, "tree": tree, "collections": collections})
+    let blocks = tree.walk().map(|(_, block)| block);
+    let collections = blocks.filter(|block| block.data.block_type() == BlockType::Collection);
+    let collections = collections.map(|block| collection(notes, block.id)).collect();
+    RestDocument { document, tree, collections }
 }
 
 /// Takes the pages out of a tree. Whether there were any.
-fn prune(tree: &mut Value, pages: &[DocumentId]) -> bool {
-    let Some(content) = tree["content"].as_array_mut() else { return false };
+fn prune(tree: &mut Block, pages: &[DocumentId]) -> bool {
+    let Content::Blocks(content) = &mut tree.content else { return false };
     let before = content.len();
-    let is_page = |block: &Value| pages.iter().any(|page| block["id"] == page.to_string());
-    content.retain(|block| !is_page(block));
+    content.retain(|block| !pages.contains(&DocumentId::of_root(block.id)));
     let mut has_pages = content.len() < before;
     for block in content {
         has_pages |= prune(block, pages);
@@ -50,22 +72,14 @@ fn prune(tree: &mut Value, pages: &[DocumentId]) -> bool {
     has_pages
 }
 
-fn collect_collections(tree: &Value, found: &mut Vec<BlockId>) {
-    if tree["type"] == "collection" {
-        found.push(tree["id"].as_str().unwrap().parse().unwrap());
+fn collection(notes: &Connection, id: BlockId) -> RestCollection {
+    let item_ids: Vec<_> = notes.items(id).unwrap().items.iter().map(|item| item.id).collect();
+    let fetched = |item: BlockId| notes.fetch(Fetch::new(item).with_metadata()).unwrap();
+    RestCollection {
+        id,
+        schema: notes.schema(id).unwrap(),
+        items: item_ids.into_iter().map(fetched).collect(),
     }
-    for block in tree["content"].as_array().into_iter().flatten() {
-        collect_collections(block, found);
-    }
-}
-
-fn collection(notes: &Connection, id: BlockId) -> Value {
-    let items = notes.items(id).unwrap().items;
-    let blocks: Vec<_> = items
-        .iter()
-        .map(|item| notes.fetch(Fetch::new(item.id).with_metadata()).unwrap())
-        .collect();
-    json!({"id": id, "schema": notes.schema(id).unwrap(), "items": blocks})
 }
 
 /// The same without what points at blocks that are gone, and without the titles that are shown

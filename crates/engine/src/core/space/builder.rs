@@ -125,8 +125,8 @@ impl Space {
 pub struct SpaceBuilder {
     name: String,
     zone: String,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn IdSource>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<dyn IdSource>,
     limits: Limits,
     durability: Durability,
     options: OpenOptions,

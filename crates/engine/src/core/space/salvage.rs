@@ -5,14 +5,12 @@ use std::path::Path;
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
-use leafbase_model::{Clock as _, IdSource as _, Result};
+use leafbase_model::Result;
 use leafbase_store::{SalvageOptions, SalvageReport};
 
-use super::Space;
+use super::{Space, SpaceBuilder};
 use crate::core::edges::EXTRACTOR;
 use crate::core::progress::Progress;
-use crate::support::clock::SystemClock;
-use crate::support::ids::RandomIds;
 
 impl Space {
     /// Creates a space in the new directory `to` from every readable record of the one in `from`,
@@ -79,8 +77,24 @@ impl Space {
         to: impl AsRef<Path>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<SalvageReport> {
-        let at = SystemClock.now();
-        let options = SalvageOptions { extractor: EXTRACTOR, at, new_id: &|| RandomIds.new_id(at) };
+        Self::builder().salvage(from, to, progress)
+    }
+}
+
+impl SpaceBuilder {
+    /// As [`Space::salvage_with`], with the clock and the source of IDs of this builder: what is
+    /// made for a lost record gets its time and ID from them. No other option has an effect.
+    ///
+    /// # Errors
+    /// As [`Space::salvage_with`].
+    pub fn salvage(
+        &self,
+        from: impl AsRef<Path>,
+        to: impl AsRef<Path>,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<SalvageReport> {
+        let at = self.clock.now();
+        let options = SalvageOptions { extractor: EXTRACTOR, at, new_id: &|| self.ids.new_id(at) };
         let tell = &mut |done| progress(Progress::new(done, None));
         leafbase_store::salvage(from.as_ref(), to.as_ref(), &options, tell)
     }
