@@ -61,46 +61,42 @@ pub fn block_form(data: &BlockData) -> Cow<'_, str> {
     if !has_style && data.list_style == ListStyle::None && data.decorations.is_empty() {
         return escape_alone(&data.inline);
     }
-    let (mut out, mut prefix) = (String::with_capacity(data.inline.len() + 8), String::new());
-    if data.decorations.quote {
-        out.push_str("> ");
-        prefix.push_str("> ");
-    }
-    if data.decorations.callout {
-        out.push_str("<callout>");
-    }
+    let quote = if data.decorations.quote { "> " } else { "" };
+    let callout = if data.decorations.callout { ["<callout>", "</callout>"] } else { [""; 2] };
     let (marker, columns) = match data.list_style {
         ListStyle::None => ("", ""),
         ListStyle::Bullet | ListStyle::Task => ("- ", "  "),
         ListStyle::Numbered => ("1. ", "   "),
         ListStyle::Toggle => ("+ ", "  "),
     };
-    out.push_str(marker);
-    prefix.push_str(columns);
-    if let Some(task) = data.task.filter(|_| data.list_style == ListStyle::Task) {
-        out.push_str(task_mark(task.state));
-    }
+    let task = data.task.filter(|_| data.list_style == ListStyle::Task);
     let style = if has_style { look.style } else { TextStyle::Body };
-    let text = escape_text(&data.inline, TextContext::of(data.list_style, style));
-    let (open, close) = match style {
-        TextStyle::H1 => ("# ", ""),
-        TextStyle::H2 => ("## ", ""),
-        TextStyle::H3 => ("### ", ""),
-        TextStyle::H4 => ("#### ", ""),
-        TextStyle::Caption => ("<caption>", "</caption>"),
-        TextStyle::Body | TextStyle::Card | TextStyle::Page => ("", ""),
+    let [open, close] = match style {
+        TextStyle::H1 => ["# ", ""],
+        TextStyle::H2 => ["## ", ""],
+        TextStyle::H3 => ["### ", ""],
+        TextStyle::H4 => ["#### ", ""],
+        TextStyle::Caption => ["<caption>", "</caption>"],
+        TextStyle::Body | TextStyle::Card | TextStyle::Page => [""; 2],
     };
-    out.push_str(open);
+    let text = escape_text(&data.inline, TextContext::of(data.list_style, style));
+    let markers = [quote, callout[0], marker, task.map_or("", |task| task_mark(task.state)), open];
+    let ends = [close, callout[1]];
+    // As many bytes as a text of one line takes.
+    let parts = markers.iter().chain(&ends);
+    let bytes = parts.map(|part| part.len()).sum::<usize>() + text.len();
+    let mut out = String::with_capacity(bytes);
+    out.extend(markers);
+    let prefix = match quote {
+        "" => Cow::Borrowed(columns),
+        _ => Cow::Owned([quote, columns].concat()),
+    };
     write_lines(&mut out, &text, &prefix);
-    let is_closed = !close.is_empty() || data.decorations.callout;
-    if is_closed && ends_escaping(&text) {
+    if ends != [""; 2] && ends_escaping(&text) {
         out.push('\n');
         out.push_str(&prefix);
     }
-    out.push_str(close);
-    if data.decorations.callout {
-        out.push_str("</callout>");
-    }
+    out.extend(ends);
     Cow::Owned(out)
 }
 

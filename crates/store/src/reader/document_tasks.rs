@@ -11,7 +11,7 @@ use leafbase_model::{
 use super::SpaceReader;
 use super::read_ahead::{prefetch_keys, prefetch_ranges};
 use super::tasks::tasks_in;
-use super::trees::{NodeBuilder, TreeNode};
+use super::trees::{NodeBuilder, TreeNode, UNRANKED, reorder};
 use crate::keyspaces;
 use crate::kv::KeyRange;
 use crate::lookup::stored_document;
@@ -32,8 +32,8 @@ const MAX_SMALL_BLOCKS: u64 = 256;
 /// not read again then.
 const DECODED_PAGES: usize = 2;
 
-/// Receives the key of a run, the run, the index of a block in it, and the hint that led to it.
-type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, &RunHint) -> Result<()>;
+/// Receives the key of a run, the record of a block in it, and the hint that led to it.
+type VisitHinted<'f> = &'f mut dyn FnMut(&[u8], &[u8], &RunHint) -> Result<()>;
 
 /// The tasks of a document in reading order.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,18 +83,18 @@ impl SpaceReader<'_> {
             return self.sorted_ids(document, &tasks).map(DocumentTasks::Ids);
         }
         let (mut authors, mut decoded) = (AuthorCache::default(), Vec::with_capacity(tasks.len()));
-        let sorted = self.in_reading_order(document, &tasks, &mut |key, run, index, hint| {
-            decoded.push(Some(decode_task(key, run, index, hint, &mut authors)?));
+        let sorted = self.in_reading_order(document, &tasks, &mut |key, record, hint| {
+            decoded.push(decode_task(key, record, hint, &mut authors)?);
             Ok(())
         })?;
-        let mut blocks = Vec::with_capacity(sorted.len());
-        for (block, ordinal) in sorted {
-            let Some(decoded) = decoded.get_mut(ordinal).and_then(Option::take) else {
-                invariant!("task {block} was visited, and once")
-            };
-            blocks.push(decoded);
+        let mut ranks = vec![UNRANKED; decoded.len()];
+        for (rank, (block, ordinal)) in sorted.into_iter().enumerate() {
+            let unranked = ranks.get_mut(ordinal).filter(|rank| **rank == UNRANKED);
+            let Some(unranked) = unranked else { invariant!("task {block} was visited, and once") };
+            *unranked = rank;
         }
-        Ok(DocumentTasks::Blocks(blocks))
+        reorder(&mut decoded, ranks, tasks.len());
+        Ok(DocumentTasks::Blocks(decoded))
     }
 
     /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
@@ -107,7 +107,7 @@ impl SpaceReader<'_> {
     }
 
     fn sorted_ids(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockId>> {
-        let sorted = self.in_reading_order(document, tasks, &mut |_, _, _, _| Ok(()))?;
+        let sorted = self.in_reading_order(document, tasks, &mut |_, _, _| Ok(()))?;
         Ok(sorted.into_iter().map(|(block, _)| block).collect())
     }
 
@@ -139,8 +139,8 @@ impl SpaceReader<'_> {
         let (mut authors, mut blocks) = (AuthorCache::default(), IdMap::default());
         blocks.reserve(listed.len());
         let hints = self.run_hints(document, listed, true)?;
-        self.visit_in_runs(document, hints, &mut |key, run, index, hint| {
-            blocks.insert(hint.block, decode_task(key, run, index, hint, &mut authors)?);
+        self.visit_in_runs(document, hints, &mut |key, record, hint| {
+            blocks.insert(hint.block, decode_task(key, record, hint, &mut authors)?);
             Ok(())
         })?;
         // A task that no run has is an error of the visit.
@@ -166,14 +166,14 @@ impl SpaceReader<'_> {
         &self,
         document: DocumentId,
         tasks: &[BlockId],
-        visit_task: VisitPosition<'_>,
+        visit_task: VisitHinted<'_>,
     ) -> Result<Vec<(BlockId, usize)>> {
         let hints = self.branch_hints(document, tasks)?;
         let mut branches = Branches::default();
-        branches.positions.reserve(hints.len());
-        self.visit_in_runs(document, hints, &mut |key, run, index, hint| {
-            branches.add(key, index, hint);
-            if hint.is_task { visit_task(key, run, index, hint) } else { Ok(()) }
+        branches.blocks.reserve(hints.len());
+        self.visit_in_runs(document, hints, &mut |key, record, hint| {
+            branches.add(hint);
+            if hint.is_task { visit_task(key, record, hint) } else { Ok(()) }
         })?;
         let sorted = branches.tasks_in_reading_order();
         if sorted.len() == tasks.len() {
@@ -197,13 +197,20 @@ impl SpaceReader<'_> {
             let key = |block: &BlockId| keyspaces::block_location(*block).to_vec();
             prefetch_keys(self.read, blocks.iter().map(key).collect::<Vec<_>>().iter());
         }
-        let hint = |block: &BlockId| {
+        let mut hints = Vec::with_capacity(blocks.len());
+        for block in blocks {
             let location = self.location(*block)?.filter(|location| location.document == document);
             let LocationRecord { parent, order, .. } =
                 location.ok_or_else(|| records::corrupt(&keyspaces::block_location(*block)))?;
-            Ok(RunHint { parent, order, block: *block, is_task: are_tasks })
-        };
-        blocks.iter().map(hint).collect()
+            hints.push(RunHint {
+                parent,
+                order,
+                block: *block,
+                is_task: are_tasks,
+                is_found: false,
+            });
+        }
+        Ok(hints)
     }
 
     /// Hints to the runs of `tasks` and of all their ancestors.
@@ -223,13 +230,13 @@ impl SpaceReader<'_> {
     }
 
     /// Finds blocks of `document`, each in the run of its hint or in one to its right, and passes
-    /// them to `visit` with their runs, in the order of these. A run is read once, however many of
-    /// the blocks it holds.
+    /// them to `visit`: by the IDs of their parents, and children of one parent in order. A run is
+    /// read once, however many of the blocks it holds.
     fn visit_in_runs(
         &self,
         document: DocumentId,
         mut hints: Vec<RunHint>,
-        visit: VisitPosition<'_>,
+        visit: VisitHinted<'_>,
     ) -> Result<()> {
         // In the order of runs, so that one scan serves all hints of the same parent.
         hints.sort_by(|a, b| (a.parent, &a.order).cmp(&(b.parent, &b.order)));
@@ -242,11 +249,13 @@ impl SpaceReader<'_> {
             prefetch_ranges(self.read, runs.iter(), 1);
         }
         let max_passed = if is_remote { 0 } else { MAX_PASSED };
+        let mut wanted = Vec::with_capacity(hints.len());
         let mut ahead = hints.into_iter().peekable();
         while let Some(first) = ahead.next() {
             let (start, parent) = (run_key(&first), first.parent);
             let end = keyspaces::prefix_end(keyspaces::parent_runs(document, parent));
-            let (mut wanted, mut passed) = (vec![first], 0);
+            wanted.push(first);
+            let mut passed = 0;
             self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
                 let (_, _, order) =
                     keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
@@ -282,17 +291,16 @@ struct RunHint {
     block: BlockId,
     /// Whether it is one of the tasks, or else an ancestor of some.
     is_task: bool,
+    is_found: bool,
 }
 
 fn decode_task(
     key: &[u8],
-    run: RunView<'_>,
-    index: usize,
+    record: &[u8],
     hint: &RunHint,
     authors: &mut AuthorCache,
 ) -> Result<BlockRecord> {
-    block::decode(hint.block, run.block(index), authors)
-        .map_err(|error| records::decode_error(key, error))
+    block::decode(hint.block, record, authors).map_err(|error| records::decode_error(key, error))
 }
 
 /// Decodes tasks alone.
@@ -333,32 +341,35 @@ impl TreeNode for TaskNode {
     }
 }
 
-/// Passes those of the `wanted` blocks that `run` holds to `visit`, and leaves the others.
+/// Passes those of the `wanted` blocks that `run` holds to `visit`, in its order, and leaves the
+/// others.
 fn visit_found(
     key: &[u8],
     run: RunView<'_>,
     wanted: &mut Vec<RunHint>,
-    visit: VisitPosition<'_>,
+    visit: VisitHinted<'_>,
 ) -> Result<()> {
-    let mut at = 0;
-    while let Some(hint) = wanted.get(at) {
-        match run.position(hint.block) {
-            Some(index) => {
-                visit(key, run, index, hint)?;
-                wanted.swap_remove(at);
-            }
-            None => at += 1,
+    // Mostly they are sorted: hints keep the order of the tasks, unless the run was split.
+    wanted.sort_by_key(|hint| hint.block);
+    let mut missing = wanted.len();
+    for (index, block) in run.ids().enumerate() {
+        let hinted = wanted.binary_search_by_key(&block, |hint| hint.block).ok();
+        let hint = hinted.and_then(|at| wanted.get_mut(at)).filter(|hint| !hint.is_found);
+        let Some(hint) = hint else { continue };
+        visit(key, run.block(index), hint)?;
+        hint.is_found = true;
+        missing -= 1;
+        if missing == 0 {
+            break;
         }
     }
+    wanted.retain(|hint| !hint.is_found);
     Ok(())
 }
 
-/// Where a block is among its siblings.
-struct BranchPosition {
-    /// The number of its run among those visited, and its index in that.
-    run: usize,
-    index: usize,
-    block: BlockId,
+/// A block of [`Branches`].
+struct BranchBlock {
+    id: BlockId,
     /// Of a task: the number of tasks visited before it.
     ordinal: Option<usize>,
 }
@@ -366,34 +377,28 @@ struct BranchPosition {
 /// A part of a document's tree that contains all ancestors of its blocks.
 #[derive(Default)]
 struct Branches {
-    /// The key of the run visited last.
-    key: Vec<u8>,
-    positions: Vec<BranchPosition>,
-    /// Each parent, in ascending order, with the range of its children in `positions`.
+    /// By the IDs of their parents, and children of one parent in order.
+    blocks: Vec<BranchBlock>,
+    /// Each parent, in ascending order, with the range of its children in `blocks`.
     parents: Vec<(BlockId, Range<usize>)>,
     /// Tasks visited.
     tasks: usize,
 }
 
 impl Branches {
-    /// Adds the block at `index` of a run, which is no earlier than those visited before.
-    fn add(&mut self, key: &[u8], index: usize, hint: &RunHint) {
-        let (last_run, end) = (self.positions.last().map(|last| last.run), self.positions.len());
-        let run = match last_run {
-            Some(last) if *self.key == *key => last,
-            _ => {
-                debug_assert!(*self.key < *key, "runs are visited in order");
-                key.clone_into(&mut self.key);
-                last_run.map_or(0, |last| last + 1)
-            }
-        };
+    /// Adds the next block.
+    fn add(&mut self, hint: &RunHint) {
+        let end = self.blocks.len();
         match self.parents.last_mut() {
             Some((parent, children)) if *parent == hint.parent => children.end = end + 1,
-            _ => self.parents.push((hint.parent, end..end + 1)),
+            last => {
+                debug_assert!(last.is_none_or(|(parent, _)| *parent < hint.parent), "visited once");
+                self.parents.push((hint.parent, end..end + 1));
+            }
         }
         let ordinal = hint.is_task.then_some(self.tasks);
         self.tasks += usize::from(hint.is_task);
-        self.positions.push(BranchPosition { run, index, block: hint.block, ordinal });
+        self.blocks.push(BranchBlock { id: hint.block, ordinal });
     }
 
     fn children_of(&self, parent: BlockId) -> Range<usize> {
@@ -402,19 +407,17 @@ impl Branches {
     }
 
     /// Traverses the tree from the root. A block has one position, so none is visited twice.
-    fn tasks_in_reading_order(mut self) -> Vec<(BlockId, usize)> {
-        // Siblings in order: the runs are, and each keeps its number.
-        self.positions.sort_unstable_by_key(|position| (position.run, position.index));
+    fn tasks_in_reading_order(&self) -> Vec<(BlockId, usize)> {
         let mut sorted = Vec::with_capacity(self.tasks);
         // The root is the only child of the lowest ID.
         let mut path = vec![self.children_of(BlockId::NIL)];
         while let Some(siblings) = path.last_mut() {
-            let Some(position) = siblings.next().and_then(|index| self.positions.get(index)) else {
+            let Some(block) = siblings.next().and_then(|index| self.blocks.get(index)) else {
                 path.pop();
                 continue;
             };
-            sorted.extend(position.ordinal.map(|ordinal| (position.block, ordinal)));
-            path.push(self.children_of(position.block));
+            sorted.extend(block.ordinal.map(|ordinal| (block.id, ordinal)));
+            path.push(self.children_of(block.id));
         }
         sorted
     }

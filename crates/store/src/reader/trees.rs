@@ -234,7 +234,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
         if top_index == 0 && below_top.start == 1 && self.children.iter().all(is_flat) {
             self.blocks.truncate(below_top.end);
         } else {
-            let mut ranks = vec![UNREACHED; self.blocks.len()];
+            let mut ranks = vec![UNRANKED; self.blocks.len()];
             if let Some(rank) = ranks.get_mut(top_index) {
                 *rank = 0;
             }
@@ -245,7 +245,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
                     continue;
                 };
                 // Reached already: a block that is its own ancestor is visited once.
-                let rank = ranks.get_mut(index).filter(|rank| **rank == UNREACHED);
+                let rank = ranks.get_mut(index).filter(|rank| **rank == UNRANKED);
                 let (Some(rank), Some(Some((depth, block)))) = (rank, self.blocks.get_mut(index))
                 else {
                     continue;
@@ -284,21 +284,22 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     }
 }
 
-/// The rank of a node that is not reached.
-const UNREACHED: usize = usize::MAX;
+/// The rank of what has no place among the others.
+pub(super) const UNRANKED: usize = usize::MAX;
 
-/// Moves each node to its rank, and drops those after the `reached` ones.
-fn reorder<B>(nodes: &mut Vec<CollectedNode<B>>, mut ranks: Vec<usize>, reached: usize) {
-    let unreached = ranks.iter_mut().filter(|rank| **rank == UNREACHED);
-    unreached.zip(reached..).for_each(|(rank, behind)| *rank = behind);
+/// Moves each of the `items` to its rank, and drops those without one, which come after the
+/// `ranked` ones.
+pub(super) fn reorder<T>(items: &mut Vec<T>, mut ranks: Vec<usize>, ranked: usize) {
+    let unranked = ranks.iter_mut().filter(|rank| **rank == UNRANKED);
+    unranked.zip(ranked..).for_each(|(rank, behind)| *rank = behind);
     for index in 0..ranks.len() {
-        // Each exchange moves one node to its rank, where it stays.
+        // Each exchange moves one item to its rank, where it stays.
         while let Some(rank) = ranks.get(index).copied().filter(|rank| *rank != index) {
-            nodes.swap(index, rank);
+            items.swap(index, rank);
             ranks.swap(index, rank);
         }
     }
-    nodes.truncate(reached);
+    items.truncate(ranked);
 }
 
 fn subtrees(ordered: OrderedNodes<BlockRecord>) -> Subtrees {
