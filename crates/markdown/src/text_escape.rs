@@ -345,8 +345,8 @@ impl<'t, 'f> ParagraphLines<'t, 'f> {
         let is_mark = match above {
             None => self.starts(first, &rest, end),
             Some((from, to)) => {
-                let above = CharForm::at(self.text, from).map(|first| self.line(first, to));
-                self.interrupts(first, &rest, &above.unwrap_or_default())
+                let above = self.line_above(from, to);
+                self.interrupts(first, &rest, &above)
             }
         };
         is_mark.then_some(first)
@@ -362,6 +362,17 @@ impl<'t, 'f> ParagraphLines<'t, 'f> {
         rest.push_str(slice::within(self.text, sign.end..end));
         let marker = line_starts::marker(&rest)?;
         (if is_below { marker.interrupts } else { self.list != ListStyle::Task }).then_some(sign)
+    }
+
+    /// The line whose text is from `from` to `to`, as it is written. Blanks at the start of a text
+    /// are written as references, and would be in a cell of their own.
+    fn line_above(&self, from: usize, to: usize) -> Cow<'t, str> {
+        let Some(first) = CharForm::at(self.text, from) else { return Cow::default() };
+        let is_after_blank = from > 0 && slice::before(self.text, from).trim().is_empty();
+        if is_after_blank || first.letter.is_ascii_whitespace() {
+            return Cow::Owned(format!("&{}", slice::within(self.text, from..to)));
+        }
+        self.line(first, to)
     }
 
     /// The line from `first` to `end`, with its first character as itself.

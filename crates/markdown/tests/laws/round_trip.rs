@@ -1,6 +1,8 @@
 //! First law: canonical blocks, written and read again, are the same blocks.
 
-use leafbase_model::{BlockData, BlockDraft, ListStyle};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, ListStyle, TaskInfo, TextFormat, TextStyle,
+};
 use proptest::prelude::*;
 
 use crate::dialect::{Dialect, REAL};
@@ -80,4 +82,25 @@ proptest! {
 /// More with `LEAFBASE_CASES` times as many.
 pub(crate) fn cases(usual: u32) -> u32 {
     usual * std::env::var("LEAFBASE_CASES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn texts_that_resemble_tables_come_back() {
+    let styles = [(ListStyle::None, TextStyle::Body), (ListStyle::Task, TextStyle::Page)];
+    for before in ["", "x\n", " ", "  ", "\t", "&#32;", "&#x20;", "\\"] {
+        for head in ["| |", "||", "a |", "|a|b|", " | |", "&#32;| |", "\\| a |"] {
+            for rule in ["|-|", "|-|-|", "-|-", ":-|-:|-|"] {
+                for (list_style, style) in styles {
+                    let format = TextFormat { style, ..TextFormat::default() };
+                    let mut data = BlockData {
+                        list_style,
+                        task: (list_style == ListStyle::Task).then(TaskInfo::default),
+                        ..BlockData::new(BlockKind::Text(format))
+                    };
+                    data.inline = format!("{before}{head}\n{rule}\n| 1 | 2");
+                    assert_eq!(holds(REAL, vec![BlockDraft::new(data)]), Ok(()));
+                }
+            }
+        }
+    }
 }
