@@ -368,8 +368,9 @@ impl<'t, 'f> ParagraphLines<'t, 'f> {
     /// are written as references, and would be in a cell of their own.
     fn line_above(&self, from: usize, to: usize) -> Cow<'t, str> {
         let Some(first) = CharForm::at(self.text, from) else { return Cow::default() };
-        let is_after_blank = from > 0 && slice::before(self.text, from).trim().is_empty();
-        if is_after_blank || first.letter.is_ascii_whitespace() {
+        let is_blank = |letter: char| matches!(letter, ' ' | '\t' | '\n' | '\r');
+        let is_after_blanks = from > 0 && slice::before(self.text, from).chars().all(is_blank);
+        if is_after_blanks || is_blank(first.letter) {
             return Cow::Owned(format!("&{}", slice::within(self.text, from..to)));
         }
         self.line(first, to)

@@ -87,7 +87,9 @@ pub(crate) fn cases(usual: u32) -> u32 {
 #[test]
 fn texts_that_resemble_tables_come_back() {
     let styles = [(ListStyle::None, TextStyle::Body), (ListStyle::Task, TextStyle::Page)];
-    for before in ["", "x\n", " ", "  ", "\t", "&#32;", "&#x20;", "\\"] {
+    let first_lines = ["x\n", "\n", " \n", "\t\n\n", "\u{a0}\n", "\u{2003}\n", "\x0c\n", "&#32;\n"];
+    let starts = ["", " ", "  ", "\t", "\u{a0}", "&#32;", "&#x20;", "\\"];
+    for before in first_lines.into_iter().chain(starts) {
         for head in ["| |", "||", "a |", "|a|b|", " | |", "&#32;| |", "\\| a |"] {
             for rule in ["|-|", "|-|-|", "-|-", ":-|-:|-|"] {
                 for (list_style, style) in styles {
