@@ -4,14 +4,17 @@ use std::fmt::Debug;
 use std::io::Read as _;
 
 use leafbase::{
-    AssetId, BlockId, Connection, CountItems, DocumentId, Error, Fetch, GetItems, ItemFilter,
-    ListCollections, ListDocuments, Operator, QueryItems, Result, Sort, Space, TaskScope,
+    AssetId, BlockId, BuiltInLocation, Connection, CountItems, DocumentId, DocumentOrder, Error,
+    Fetch, GetItems, ItemFilter, ListCollections, ListDocuments, Operator, QueryItems, Result,
+    Sort, Space, TaskScope,
 };
 
 /// Something that a reader may ask.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
     Documents,
+    Latest,
+    LatestUnsorted,
     Document(DocumentId),
     Markdown(DocumentId),
     Folders,
@@ -44,7 +47,8 @@ const SCOPES: [(&str, TaskScope); 5] = [
 pub fn questions(space: &Space) -> Result<Vec<Question>> {
     use Question as Q;
     let notes = space.connect();
-    let mut questions = vec![Q::Space, Q::Documents, Q::Folders, Q::Collections, Q::Changes];
+    let mut questions = vec![Q::Space, Q::Documents, Q::Latest, Q::LatestUnsorted, Q::Folders];
+    questions.extend([Q::Collections, Q::Changes]);
     questions.extend(SCOPES.map(|(name, _)| Q::Tasks(name)));
     for document in &notes.documents()?.0 {
         let id = document.id();
@@ -80,6 +84,8 @@ pub fn ask(notes: &Connection, question: &Question) -> Result<String> {
     match question {
         Q::Space => told(notes.space().meta()),
         Q::Documents => told(notes.list_documents(ListDocuments::new().with_metadata())),
+        Q::Latest => told(notes.list_documents(latest())),
+        Q::LatestUnsorted => told(notes.list_documents(latest().at(BuiltInLocation::Unsorted))),
         Q::Document(id) => told(notes.fetch(Fetch::new(*id).with_metadata())),
         Q::Markdown(id) => notes.content_markdown(*id),
         Q::Folders => told(notes.folders()),
@@ -106,6 +112,10 @@ pub fn ask(notes: &Connection, question: &Question) -> Result<String> {
         Q::File(id) => file(notes, *id),
         Q::Changes => told(notes.changes_since(0).collect::<Result<Vec<_>>>()),
     }
+}
+
+fn latest() -> ListDocuments {
+    ListDocuments::new().order_by(DocumentOrder::Modified).descending().with_metadata()
 }
 
 fn told(answer: Result<impl Debug>) -> Result<String> {

@@ -288,6 +288,27 @@ fn tasks_that_a_list_shows_are_saved() {
     }
 }
 
+/// Rows by modification time hold their documents: where a list shows one, it is saved with its
+/// title, its times and its location.
+#[test]
+fn documents_that_a_list_shows_are_saved() {
+    let (blocks, others) = ([0x10, 0x11], [0x20, 0x21, 0x23, 0x24, 0x25, 0x27, 0x28]);
+    for (list, index) in [(Question::LatestUnsorted, 0x22), (Question::Latest, 0x26)] {
+        for tags in [&blocks[..], &others, &[index], &[&blocks[..], &others, &[index]].concat()] {
+            let bench = bench();
+            for tag in tags {
+                bench.harm(&[*tag], |_, value| Some([&[!value[0]], &value[1..]].concat()));
+            }
+            let list = std::slice::from_ref(&list);
+            let before = answers(&Space::open(&bench.from).unwrap(), list);
+            assert!(before.iter().all(|(_, answer)| answer.is_ok()), "{tags:02x?}: {before:?}");
+            bench.salvage();
+            let after = answers(&rich::builder().open(&bench.to).unwrap(), list);
+            assert_eq!(after, before, "{tags:02x?}");
+        }
+    }
+}
+
 #[test]
 fn pages_that_are_gone_leave_the_others() {
     let bench = bench();

@@ -1,6 +1,7 @@
 //! The tables of a database, and how they are brought to the present version.
 
 use leafbase_model::{Error, ErrorKind};
+use tokio_postgres::Error as DriverError;
 use tokio_postgres::error::SqlState;
 
 use crate::failure::{FailureKind, RequestFailure};
@@ -11,8 +12,20 @@ use crate::session_link::LinkError;
 /// The steps from an empty database to the present version, each in a transaction of its own. A
 /// step that was released is never changed: what follows is a further step.
 ///
-/// They use types and clauses that `CockroachDB` and `YugabyteDB` have as well.
-const MIGRATIONS: [&str; 1] = ["
+/// They use types and clauses that `CockroachDB` and `YugabyteDB` have as well, unless they are
+/// optional.
+const MIGRATIONS: [Migration; 2] = [
+    Migration { statements: TABLES, is_optional: false },
+    Migration { statements: INLINE_VALUES, is_optional: true },
+];
+
+struct Migration {
+    statements: &'static str,
+    /// Whether a database may refuse it.
+    is_optional: bool,
+}
+
+const TABLES: &str = "
     CREATE TABLE leafbase_spaces (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -29,7 +42,10 @@ const MIGRATIONS: [&str; 1] = ["
         space BIGINT NOT NULL,
         commits BIGINT NOT NULL,
         last_at TIMESTAMPTZ NOT NULL DEFAULT now()
-    )"];
+    )";
+/// A run of blocks has up to 4 KiB. `PostgreSQL` would compress values of more than 2 KiB and store
+/// them elsewhere if they are still longer: to write one takes twice as long then.
+const INLINE_VALUES: &str = "ALTER TABLE leafbase_entries SET (toast_tuple_target = 8160)";
 
 const VERSION_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS leafbase_version (
@@ -102,18 +118,34 @@ fn step(session: &mut Session) -> Result<Option<()>, MigrationError> {
         let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
         return if version == newest { Ok(Some(())) } else { Err(MigrationError::Newer(version)) };
     };
-    // The row of the version is the lock. Of two hosts the second one fails on names that exist by
-    // then, rolls back, and reads the version again.
-    let next = version + 1;
-    execute(
-        session,
-        &format!(
-            "BEGIN; SELECT version FROM leafbase_version WHERE id = 1 FOR UPDATE; {migration}; \
-             UPDATE leafbase_version SET version = {next} WHERE id = 1 AND version = {version}; \
-             COMMIT"
-        ),
-    )?;
+    match execute(session, &transaction(version, migration.statements)) {
+        Err(LinkError::Driver(error)) if migration.is_optional && is_unknown(&error) => {
+            execute(session, &transaction(version, "SELECT 1"))?;
+        }
+        executed => executed?,
+    }
     Ok(None)
+}
+
+/// A step from `version` to the next one. The row of the version is the lock. Of two hosts the
+/// second one fails on names that exist by then, rolls back, and reads the version again.
+fn transaction(version: i32, statements: &str) -> String {
+    let next = version + 1;
+    format!(
+        "BEGIN; SELECT version FROM leafbase_version WHERE id = 1 FOR UPDATE; {statements}; \
+         UPDATE leafbase_version SET version = {next} WHERE id = 1 AND version = {version}; \
+         COMMIT"
+    )
+}
+
+/// Whether the database does not know what a statement asks for.
+fn is_unknown(error: &DriverError) -> bool {
+    const UNKNOWN: [SqlState; 3] = [
+        SqlState::FEATURE_NOT_SUPPORTED,
+        SqlState::INVALID_PARAMETER_VALUE,
+        SqlState::SYNTAX_ERROR,
+    ];
+    error.code().is_some_and(|code| UNKNOWN.contains(code))
 }
 
 fn execute(session: &mut Session, text: &str) -> Result<(), LinkError> {

@@ -7,18 +7,15 @@ use crate::keyspaces::{
     DOCUMENTS_BY_MODIFIED, Keyspace, time_bytes,
 };
 
-/// The keys of all index rows but that of the title. The inbox is in the index by location alone,
-/// and so in no listing.
+/// The keys of all index rows but that of the title and those by modification time. The inbox is in
+/// the index by location alone, and so in no listing.
 pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
     // Hidden from listings, the inbox is found by its location.
     if record.location != Location::Inbox {
         let created = (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED);
-        for (by_time, in_location) in
-            [modified_keys(record), time_keys(record, created, record.created_at)]
-        {
-            keys.extend([by_time.to_vec(), in_location.to_vec()]);
-        }
+        let (by_time, in_location) = time_keys(record, created, record.created_at);
+        keys.extend([by_time.to_vec(), in_location.to_vec()]);
         keys.extend(record.day.map(|day| day_key(record, day)));
     }
     keys
@@ -30,13 +27,16 @@ pub(crate) fn title_key(record: &DocumentRecord, title: &str) -> Option<Vec<u8>>
     is_listed.then(|| keyspaces::by_title(title, record.id).to_vec())
 }
 
-/// The keys by modification time, among all documents and among those of the location.
-pub(crate) fn modified_keys(record: &DocumentRecord) -> TimeKeys {
-    time_keys(record, (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED), record.modified_at)
+/// The keys by modification time, whose rows hold the document: an edit replaces them anyway, and
+/// the list that is asked for most is one scan. The inbox has none.
+pub(crate) fn modified_keys(record: &DocumentRecord) -> Option<TimeKeys> {
+    let keyspaces = (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED);
+    let is_listed = record.location != Location::Inbox;
+    is_listed.then(|| time_keys(record, keyspaces, record.modified_at))
 }
 
 /// A key among all documents and one among those of a location.
-type TimeKeys = ([u8; 25], [u8; 42]);
+pub(crate) type TimeKeys = ([u8; 25], [u8; 42]);
 
 fn time_keys(
     record: &DocumentRecord,

@@ -2,7 +2,7 @@
 //!
 //! A key is a tag byte and parts that sort as bytes: IDs are 16 bytes big-endian, instants 8 and
 //! days 4 bytes with the sign bit flipped, numbers big-endian. Keys stay below 1 KiB. An index row
-//! has no body: its checksum still verifies its key.
+//! has no body, unless it holds what lists show: its checksum still verifies its key.
 
 use std::fmt;
 
@@ -63,8 +63,8 @@ pub(crate) const DOCUMENTS: Keyspace = Keyspace { tag: 0x20, name: "documents" }
 /// (location, document). Invariant: follows from the document's record.
 pub(crate) const DOCUMENTS_BY_LOCATION: Keyspace =
     Keyspace { tag: 0x21, name: "documents by location" };
-/// (modification time, document). Invariant: follows from the document's record; the hidden inbox
-/// has no row.
+/// (modification time, document) to the document's record. Invariant: follows from that; the hidden
+/// inbox has no row.
 pub(crate) const DOCUMENTS_BY_MODIFIED: Keyspace =
     Keyspace { tag: 0x22, name: "documents by modified" };
 /// (creation time, document). Invariant: follows from the document's record; the inbox has no row.
@@ -76,8 +76,8 @@ pub(crate) const DOCUMENTS_BY_DAY: Keyspace = Keyspace { tag: 0x24, name: "docum
 /// Location to its number of documents. Invariant: follows from the documents' records; an empty
 /// location has no row.
 pub(crate) const LOCATION_COUNTS: Keyspace = Keyspace { tag: 0x25, name: "counts of documents" };
-/// (location, modification time, document). Invariant: follows from the document's record; the
-/// inbox has no row.
+/// (location, modification time, document) to the document's record. Invariant: follows from that;
+/// the inbox has no row.
 pub(crate) const DOCUMENTS_BY_LOCATION_MODIFIED: Keyspace =
     Keyspace { tag: 0x26, name: "documents by location and modified" };
 /// (location, creation time, document). Invariant: follows from the document's record; the inbox

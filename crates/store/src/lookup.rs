@@ -38,7 +38,7 @@ pub(crate) fn stored_location(source: &dyn Read, block: BlockId) -> Result<Optio
 /// The record of a document, if it exists.
 pub(crate) fn stored_document(source: &dyn Read, id: DocumentId) -> Result<Option<StoredDocument>> {
     let key = keyspaces::document(id);
-    get(source, &key, |value| records::decode(&key, value, |decoder| document::decode(id, decoder)))
+    get(source, &key, |value| document::decode_row(&key, value))
 }
 
 /// Loads the first entry of `range` from a remote store, before a scan that mostly ends with it: a

@@ -57,15 +57,12 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             keyspaces::parse_block_location(key).ok_or_else(damaged)?;
             records::decode(key, value, location::decode).map(drop)
         }
-        DOCUMENTS => {
-            let id = keyspaces::parse_document(key).ok_or_else(damaged)?;
-            records::decode(key, value, |decoder| document::decode(id, decoder)).map(drop)
+        DOCUMENTS | DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_LOCATION_MODIFIED => {
+            document::decode_row(key, value).map(drop)
         }
         DOCUMENTS_BY_LOCATION
-        | DOCUMENTS_BY_MODIFIED
         | DOCUMENTS_BY_CREATED
         | DOCUMENTS_BY_DAY
-        | DOCUMENTS_BY_LOCATION_MODIFIED
         | DOCUMENTS_BY_LOCATION_CREATED
         | DOCUMENTS_BY_TAG
         | DOCUMENTS_BY_TITLE => {

@@ -138,6 +138,18 @@ fn broken_documents_are_named() {
         row.0[8] ^= 1;
         put(store, &row.0, &rows::seal(&row.0, &[]));
     });
+    // No document, and another one, under a key that is as it should be.
+    for tag in [BY_MODIFIED, BY_LOCATION_MODIFIED] {
+        breaks(Invariant::DocumentIndex, |store| {
+            let row = find(store, &[tag]).remove(0).0;
+            put(store, &row, &rows::seal(&row, &[]));
+        });
+        breaks(Invariant::DocumentIndex, |store| {
+            let mut found = find(store, &[tag]);
+            let ((row, _), (other, value)) = (found.remove(0), found.remove(0));
+            put(store, &row, &rows::seal(&row, &rows::body(&other, &value).unwrap()));
+        });
+    }
     for tag in [BY_LOCATION_MODIFIED, BY_LOCATION_CREATED] {
         // At another time, and in another place.
         for (at, flipped) in [(25, 1), (1, 1)] {

@@ -17,6 +17,7 @@ mod builder;
 mod compact_options;
 mod follower;
 mod maintenance;
+mod open;
 mod salvage;
 pub(crate) mod settings;
 

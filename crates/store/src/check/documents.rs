@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::blocks::{CheckedBlocks, title_hash};
 use super::{Invariant, SpaceCheck};
-use crate::document_index::{index_keys, note_day, title_key};
+use crate::document_index::{index_keys, modified_keys, note_day, title_key};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
@@ -25,13 +26,30 @@ const INDEXES: [Keyspace; 7] = [
     DOCUMENTS_BY_TITLE,
 ];
 
+/// What index rows have of a document besides its record.
+struct IndexedParts {
+    title_key: Option<Vec<u8>>,
+    /// The hash of the body of its row, which the rows by modification time have as well.
+    body_hash: u64,
+}
+
+impl IndexedParts {
+    /// The keys of the document's index rows, those by modification time last.
+    fn keys(&self, record: &DocumentRecord) -> impl Iterator<Item = Vec<u8>> {
+        let modified = modified_keys(record)
+            .map(|(among_all, in_location)| [among_all.to_vec(), in_location.to_vec()]);
+        let title = self.title_key.clone();
+        index_keys(record).into_iter().chain(title).chain(modified.into_iter().flatten())
+    }
+}
+
 /// The record of each document, and the last change that it names.
 type CheckedDocuments = (BTreeMap<DocumentId, DocumentRecord>, HashMap<DocumentId, u64>);
 
 impl SpaceCheck<'_> {
     pub(super) fn documents(&mut self, blocks: &CheckedBlocks) -> CheckedDocuments {
         let (mut documents, mut last_changes) = (BTreeMap::new(), HashMap::new());
-        let mut title_keys = HashMap::new();
+        let mut indexed = HashMap::new();
         // Includes documents that do not decode: their roots do have one.
         let mut named = HashSet::new();
         self.rows(DOCUMENTS, &mut |check, key, value| {
@@ -41,7 +59,7 @@ impl SpaceCheck<'_> {
             if blocks.run_of(id.root()).is_none_or(|(_, parent, _)| !parent.is_nil()) {
                 check.found(Invariant::Document, RowName(key), "its root does not exist");
             }
-            let document = records::decode(key, value, |decoder| document::decode(id, decoder))?;
+            let document = document::decode_row(key, value)?;
             let found = blocks.of_documents.get(&id).copied().unwrap_or(0);
             if document.blocks != found {
                 let message = format_args!("{found} of its {} blocks exist", document.blocks);
@@ -51,7 +69,9 @@ impl SpaceCheck<'_> {
             if title.is_some_and(|title| *title != title_hash(&document.title)) {
                 check.found(Invariant::Title, RowName(key), "its title is not that of its root");
             }
-            title_keys.extend(title_key(&document.record, &document.title).map(|key| (id, key)));
+            let title_key = title_key(&document.record, &document.title);
+            let body_hash = xxh3_64(records::body(key, value)?);
+            indexed.insert(id, IndexedParts { title_key, body_hash });
             last_changes.insert(id, document.last_change);
             documents.insert(id, document.record);
             Ok(())
@@ -75,7 +95,7 @@ impl SpaceCheck<'_> {
             );
         }
         self.report.documents = (named.len() - inboxes.count()) as u64;
-        self.document_indexes(&documents, &title_keys);
+        self.document_indexes(&documents, &indexed);
         self.daily_notes(&documents);
         self.location_counts(&documents);
         (documents, last_changes)
@@ -119,30 +139,32 @@ impl SpaceCheck<'_> {
     fn document_indexes(
         &mut self,
         documents: &BTreeMap<DocumentId, DocumentRecord>,
-        title_keys: &HashMap<DocumentId, Vec<u8>>,
+        indexed: &HashMap<DocumentId, IndexedParts>,
     ) {
-        let follows = |id: DocumentId, key: &[u8]| {
-            title_keys.get(&id).is_some_and(|expected| expected == key)
-                || documents
-                    .get(&id)
-                    .is_some_and(|record| index_keys(record).iter().any(|expected| expected == key))
-        };
+        let indexed = |id| Some((documents.get(&id)?, indexed.get(&id)?));
         for keyspace in INDEXES {
             self.rows(keyspace, &mut |check, key, value| {
                 let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
-                if !follows(id, key) {
-                    check.found(
-                        Invariant::DocumentIndex,
-                        RowName(key),
-                        "it does not follow from the document",
-                    );
-                }
-                records::decode_empty(key, value)
+                let found = indexed(id)
+                    .filter(|(record, parts)| parts.keys(record).any(|expected| expected == key));
+                let holds_document = keyspaces::holds_documents(key);
+                let body = records::body(key, value)?;
+                let message = match found {
+                    None => "it does not follow from the document",
+                    Some((_, parts)) if holds_document && xxh3_64(body) != parts.body_hash => {
+                        "it does not hold the document as it is"
+                    }
+                    Some(_) if holds_document => return Ok(()),
+                    Some(_) => return records::decode_empty(key, value),
+                };
+                check.found(Invariant::DocumentIndex, RowName(key), message);
+                Ok(())
             });
         }
-        let keys = documents.values().flat_map(index_keys).chain(title_keys.values().cloned());
-        for key in keys {
-            self.expect_index_row(Invariant::DocumentIndex, &key);
+        for (record, parts) in documents.keys().filter_map(|id| indexed(*id)) {
+            for key in parts.keys(record) {
+                self.expect_index_row(Invariant::DocumentIndex, &key);
+            }
         }
     }
 

@@ -30,6 +30,11 @@ pub(crate) fn parse_document(key: &[u8]) -> Option<DocumentId> {
     (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
 }
 
+/// Whether the rows of the key's keyspace hold documents.
+pub(crate) fn holds_documents(key: &[u8]) -> bool {
+    matches!(of(key), DOCUMENTS | DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_LOCATION_MODIFIED)
+}
+
 /// What an index by ID or by time sorts by: the time as in keys, or zeros, and the ID.
 pub(crate) type Rank = ([u8; 8], DocumentId);
 

@@ -1,11 +1,11 @@
 //! Reads of documents: queries, the inbox, daily notes, and counts of locations.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, IdMap, Location, Result, invariant};
 
 use super::SpaceReader;
-use super::index_scan::MergeIterator;
+use super::index_scan::{IndexEntry, MergeIterator};
 use super::query::{
     DocumentPage, DocumentQuery, IndexOrder, PageCursor, RecordFilter, ResumeAnchor,
 };
@@ -46,12 +46,6 @@ pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<Docume
         },
     )?;
     Ok(first)
-}
-
-/// Decodes a row of the documents.
-fn decode_row(key: &[u8], value: &[u8]) -> Result<StoredDocument> {
-    let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
-    records::decode(key, value, |decoder| document::decode(id, decoder))
 }
 
 /// A page in progress.
@@ -139,16 +133,16 @@ impl SpaceReader<'_> {
             found: Vec::with_capacity(wanted.min(ROOM)),
             has_ended: limit == 0,
         };
-        if query.is_unrestricted() && query.order == IndexOrder::Id {
-            self.scan_all(after, &mut search)?;
+        let mut in_order = MergeIterator::in_order(&search.filter, after);
+        let others = MergeIterator::others(&search.filter);
+        if others.is_empty()
+            && let Some(range) = in_order.listing()
+        {
+            self.scan_listing(range, &mut search)?;
             return Ok(search.page());
         }
-        let mut in_order = MergeIterator::in_order(&search.filter, after);
         let mut others: Vec<(MergeIterator, Vec<DocumentId>)> =
-            MergeIterator::others(&search.filter)
-                .into_iter()
-                .map(|stream| (stream, Vec::new()))
-                .collect();
+            others.into_iter().map(|stream| (stream, Vec::new())).collect();
         // Without other indexes the query's order is the only way: it is read to the end.
         let mut budget = if others.is_empty() { usize::MAX } else { PATIENCE };
         loop {
@@ -161,7 +155,7 @@ impl SpaceReader<'_> {
                 let due = budget - collected.len();
                 let taken = stream.take(self.read, due)?;
                 let has_ended = taken.len() < due;
-                collected.extend(taken);
+                collected.extend(taken.into_iter().map(|IndexEntry { rank: (_, id), .. }| id));
                 if has_ended {
                     self.sort_out(std::mem::take(collected), after, &mut search)?;
                     return Ok(search.page());
@@ -188,27 +182,16 @@ impl SpaceReader<'_> {
         Ok(is_taken.then_some((row, cursor)))
     }
 
-    /// Reads all documents by ID until the page is full: their rows are the index of this order.
-    fn scan_all(
-        &self,
-        after: Option<ResumeAnchor<'_>>,
-        search: &mut IndexPageBuilder<'_>,
-    ) -> Result<()> {
-        let (start, descending) = ([DOCUMENTS.tag], search.filter.query.descending);
-        let end = keyspaces::prefix_end(start);
-        let mut range = KeyRange { reverse: descending, ..KeyRange::half_open(&start, &end) };
-        if let Some(ResumeAnchor { key, .. }) = after {
-            let bound = if descending { &mut range.upper } else { &mut range.lower };
-            *bound = Bound::Excluded(key);
-        }
-        if search.is_done() {
+    /// Reads rows that hold the documents, in the query's order, until the page is full.
+    fn scan_listing(&self, range: KeyRange<'_>, search: &mut IndexPageBuilder<'_>) -> Result<()> {
+        if search.is_done() || range.is_empty() {
             return Ok(());
         }
         if self.read.is_remote() {
             self.read.prefetch(&[ReadHint::Range(range, search.wanted)])?;
         }
         self.read.scan(range, &mut |key, value| {
-            let document = decode_row(key, value)?;
+            let document = document::decode_row(key, value)?;
             if search.filter.takes(self.read, &document.record)? {
                 search.found.push(document);
             }
@@ -231,10 +214,11 @@ impl SpaceReader<'_> {
                 .max(if stream.read == 0 { 0 } else { BATCH })
                 .min(budget - stream.read)
                 .min(READ_AT_ONCE);
-            let documents = stream.take(self.read, count)?;
+            let entries = stream.take(self.read, count)?;
             // The iterator returns fewer only at its end.
-            search.has_ended = documents.len() < count;
-            search.found.extend(self.taken(&search.filter, &documents)?);
+            search.has_ended = entries.len() < count;
+            let documents = self.documents_of(entries)?;
+            search.found.extend(self.taken(&search.filter, documents)?);
         }
         Ok(())
     }
@@ -269,7 +253,7 @@ impl SpaceReader<'_> {
         };
         let mut found = Vec::new();
         for documents in documents.chunks(READ_AT_ONCE) {
-            let records = self.taken(&search.filter, documents)?.into_iter();
+            let records = self.taken(&search.filter, self.records(documents)?)?.into_iter();
             found.extend(
                 records
                     .map(|found| (order.key(&found.record), found))
@@ -299,25 +283,35 @@ impl SpaceReader<'_> {
             let missing = search.wanted - search.found.len();
             let (next, later) =
                 rest.split_at(missing.max(at_least).min(READ_AT_ONCE).min(rest.len()));
-            search.found.extend(self.taken(&search.filter, next)?);
+            search.found.extend(self.taken(&search.filter, self.records(next)?)?);
             (rest, at_least) = (later, BATCH);
         }
         Ok(())
     }
 
-    /// The rows of `documents` that the filter takes, in the given order.
+    /// Those of `documents` that the filter takes.
     fn taken(
         &self,
         filter: &RecordFilter<'_>,
-        documents: &[DocumentId],
+        documents: Vec<StoredDocument>,
     ) -> Result<Vec<StoredDocument>> {
-        let mut taken = Vec::new();
-        for row in self.records(documents)? {
+        let mut taken = Vec::with_capacity(documents.len());
+        for row in documents {
             if filter.takes(self.read, &row.record)? {
                 taken.push(row);
             }
         }
         Ok(taken)
+    }
+
+    /// The documents of entries, which are looked up if the index does not hold them.
+    fn documents_of(&self, entries: Vec<IndexEntry>) -> Result<Vec<StoredDocument>> {
+        if entries.iter().all(|entry| entry.document.is_some()) {
+            return Ok(entries.into_iter().filter_map(|entry| entry.document).collect());
+        }
+        let ids: Vec<DocumentId> =
+            entries.iter().map(|IndexEntry { rank: (_, id), .. }| *id).collect();
+        self.records(&ids)
     }
 
     /// The rows of documents that an index names, in the given order.
@@ -336,7 +330,7 @@ impl SpaceReader<'_> {
             let (Some((_, number)), Some(key)) = (lone.get(index), keys.get(index)) else {
                 invariant!("a store visits the keys that it was given")
             };
-            let row = decode_row(key, value.ok_or_else(|| records::corrupt(key))?)?;
+            let row = document::decode_row(key, value.ok_or_else(|| records::corrupt(key))?)?;
             if let Some(slot) = rows.get_mut(*number) {
                 *slot = Some(row);
             }
@@ -366,7 +360,7 @@ impl SpaceReader<'_> {
                 };
                 if key == keyspaces::document(*next) {
                     if let Some(slot) = rows.get_mut(*number) {
-                        *slot = Some(decode_row(key, value)?);
+                        *slot = Some(document::decode_row(key, value)?);
                     }
                     left = rest;
                 } else {

@@ -13,6 +13,7 @@ use crate::keyspaces::{
 };
 use crate::kv::{IndexHint, KeyRange, Read, ReadHint};
 use crate::records;
+use crate::records::document::{self, StoredDocument};
 
 /// Bytes of the ID that ends a key of an index.
 const ID_BYTES: usize = size_of::<DocumentId>();
@@ -20,14 +21,21 @@ const ID_BYTES: usize = size_of::<DocumentId>();
 /// An unbounded end of a range.
 const NO_BOUND: Option<[u8; 0]> = None;
 
+/// What an index has of a document.
+pub(super) struct IndexEntry {
+    pub(super) rank: Rank,
+    /// The document, where the rows hold it and it is asked for.
+    pub(super) document: Option<StoredDocument>,
+}
+
 /// A scan of one range of keys, each of which ends with a document.
 struct IndexScan {
     lower: Vec<u8>,
     upper: Vec<u8>,
     /// The key read last, or the one that the scan resumes after.
     after: Option<Vec<u8>>,
-    /// Documents that are read and not returned yet.
-    buffer: VecDeque<Rank>,
+    /// Entries that are read and not returned yet.
+    buffer: VecDeque<IndexEntry>,
     is_exhausted: bool,
 }
 
@@ -76,22 +84,33 @@ impl IndexScan {
     /// `with_documents`.
     fn hint(&self, descending: bool, entries: usize, with_documents: bool) -> ReadHint<'_> {
         let range = self.range(descending);
-        // The documents by ID are their own index.
-        if !with_documents || self.lower.starts_with(&[DOCUMENTS.tag]) {
+        if !with_documents || keyspaces::holds_documents(&self.lower) {
             return ReadHint::Range(range, entries);
         }
         let record_prefix = &[DOCUMENTS.tag];
         ReadHint::Index(IndexHint { range, entries, record_prefix, id_bytes: ID_BYTES })
     }
 
-    /// Reads up to `count` more keys. Returns how many it read.
-    fn fill(&mut self, source: &dyn Read, descending: bool, count: usize) -> Result<usize> {
+    /// Reads up to `count` more rows, the documents in them only if `with_documents`. Returns how
+    /// many it read.
+    fn fill(
+        &mut self,
+        source: &dyn Read,
+        descending: bool,
+        count: usize,
+        with_documents: bool,
+    ) -> Result<usize> {
         let (range, mut last, mut read) = (self.range(descending), None, VecDeque::new());
+        let decodes = with_documents && keyspaces::holds_documents(&self.lower);
         if !range.is_empty() && count > 0 {
             source.scan(range, &mut |key, value| {
-                // The key is the data: a flipped bit would name another document.
-                records::check(key, value)?;
-                read.push_back(keyspaces::parse_rank(key).ok_or_else(|| records::corrupt(key))?);
+                let document = decodes.then(|| document::decode_row(key, value)).transpose()?;
+                if document.is_none() {
+                    // The key is the data: a flipped bit would name another document.
+                    records::check(key, value)?;
+                }
+                let rank = keyspaces::parse_rank(key).ok_or_else(|| records::corrupt(key))?;
+                read.push_back(IndexEntry { rank, document });
                 if read.len() < count {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -159,9 +178,9 @@ impl TimeIndex {
 /// Merges scans into one sequence, by ID or by time.
 pub(super) struct MergeIterator {
     scans: Vec<IndexScan>,
-    /// The next document of each scan, which makes the set a merge heap.
+    /// The rank of the first entry of each scan, which makes the set a merge heap.
     heads: BTreeSet<(Rank, usize)>,
-    /// The scan of the document returned last: its next document is read only when it is needed.
+    /// The scan of the entry returned last: its next entry is read only when it is needed.
     taken_from: Option<usize>,
     has_begun: bool,
     descending: bool,
@@ -219,8 +238,16 @@ impl MergeIterator {
         scans.into_iter().flatten().chain(tags).map(|scans| Self::new(scans, false)).collect()
     }
 
-    /// Up to `count` more documents; fewer only at the end.
-    pub(super) fn take(&mut self, source: &dyn Read, count: usize) -> Result<Vec<DocumentId>> {
+    /// The range of rows that has the documents in the query's order, if it is one.
+    pub(super) fn listing(&self) -> Option<KeyRange<'_>> {
+        match self.scans.as_slice() {
+            [scan] if keyspaces::holds_documents(&scan.lower) => Some(scan.range(self.descending)),
+            _ => None,
+        }
+    }
+
+    /// Up to `count` more entries; fewer only at the end.
+    pub(super) fn take(&mut self, source: &dyn Read, count: usize) -> Result<Vec<IndexEntry>> {
         // Each scan reads its share: most pages come from all scans in equal parts.
         let step = count.div_ceil(self.scans.len().max(1));
         if !self.has_begun {
@@ -241,22 +268,26 @@ impl MergeIterator {
                 self.advance(source, number, step)?;
             }
             let head = if self.descending { self.heads.pop_last() } else { self.heads.pop_first() };
-            let Some(((_, document), number)) = head else { return Ok(taken) };
-            taken.push(document);
+            let Some((rank, number)) = head else { return Ok(taken) };
+            let scan = self.scans.get_mut(number);
+            match scan.and_then(|scan| scan.buffer.pop_front()) {
+                Some(entry) if entry.rank == rank => taken.push(entry),
+                _ => invariant!("the heap has the first entry of each scan"),
+            }
             self.taken_from = Some(number);
         }
         Ok(taken)
     }
 
-    /// Adds the next document of a scan to the heap, if there is one.
+    /// Adds the next entry of a scan to the heap, if there is one.
     fn advance(&mut self, source: &dyn Read, number: usize, step: usize) -> Result<()> {
         let Some(scan) = self.scans.get_mut(number) else {
             invariant!("the heap names one of the merged scans")
         };
         if scan.buffer.is_empty() && !scan.is_exhausted {
-            self.read += scan.fill(source, self.descending, step)?;
+            self.read += scan.fill(source, self.descending, step, self.with_documents)?;
         }
-        self.heads.extend(scan.buffer.pop_front().map(|rank| (rank, number)));
+        self.heads.extend(scan.buffer.front().map(|entry| (entry.rank, number)));
         Ok(())
     }
 }

@@ -144,15 +144,6 @@ pub(super) fn foreign_cursor() -> Error {
 const CURSOR_HEAD: usize = 9;
 
 impl DocumentQuery {
-    /// Whether all documents match.
-    pub(super) fn is_unrestricted(&self) -> bool {
-        // Exhaustive: a new field may leave documents out.
-        let Self { within, created, modified, day, tags, order: _, descending: _ } = self;
-        *within == Within::All
-            && tags.is_empty()
-            && !(created.is_bounded() || modified.is_bounded() || day.is_bounded())
-    }
-
     /// The cursor after `record`.
     pub(super) fn cursor(&self, record: &DocumentRecord) -> PageCursor {
         let mut bytes = self.cursor_head().to_vec();

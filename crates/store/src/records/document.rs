@@ -1,9 +1,10 @@
 //! Document records: with what follows from blocks and changes in the store, and without it in the
 //! change log.
 
-use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
+use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location, Result};
 
 use super::layout::{Field, record};
+use crate::keyspaces;
 use crate::msgpack::{ArrayEncoder, DecodeError, Decoded, Decoder, FieldDecoder};
 
 /// A document as it is stored.
@@ -62,8 +63,14 @@ impl Field for Location {
     }
 }
 
+/// Decodes the row of a document, or one of an index whose rows hold it.
+pub(crate) fn decode_row(key: &[u8], value: &[u8]) -> Result<StoredDocument> {
+    let id = keyspaces::parse_document(key).ok_or_else(|| super::corrupt(key))?;
+    super::decode(key, value, |decoder| decode(id, decoder))
+}
+
 /// Decodes the record of the store: a document has a root at least, and a revision.
-pub(crate) fn decode(id: DocumentId, decoder: &mut Decoder<'_>) -> Decoded<StoredDocument> {
+fn decode(id: DocumentId, decoder: &mut Decoder<'_>) -> Decoded<StoredDocument> {
     let document = decode_fields(id, decoder)?;
     let is_whole = document.blocks > 0 && document.record.rev > 0;
     if is_whole { Ok(document) } else { Err(DecodeError::Corrupt) }

@@ -11,7 +11,8 @@ use super::log::SalvagedLog;
 use super::{CONTINUE, LossKind, OnStep, Salvager};
 use crate::keyspaces::{
     self, BLOCK_LOCATIONS, BLOCKS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
-    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, Keyspace, RowName, SCHEMAS,
+    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
+    RowName, SCHEMAS,
 };
 use crate::kv::{KeyRange, Read};
 use crate::records;
@@ -195,16 +196,18 @@ impl Salvager<'_> {
 
     fn inventory_documents(&mut self, inventory: &mut Inventory, step: OnStep<'_>) -> Result<()> {
         let mut read = HashMap::new();
-        self.rows(DOCUMENTS, &mut |salvage, key, value| {
-            let id = keyspaces::parse_document(key);
-            match id.map(|id| {
-                (id, records::decode(key, value, |decoder| document::decode(id, decoder)))
-            }) {
-                Some((id, Ok(document))) => drop(read.insert(id, document)),
-                _ => salvage.unread(key),
-            }
-            Ok(())
-        })?;
+        for keyspace in [DOCUMENTS, DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED] {
+            self.rows(keyspace, &mut |salvage, key, value| {
+                step()?;
+                match document::decode_row(key, value) {
+                    Ok(document) => drop(read.entry(document.record.id).or_insert(document)),
+                    Err(_) if keyspace == DOCUMENTS => salvage.unread(key),
+                    // Indexes are derived: a row that does not decode is no loss.
+                    Err(_) => {}
+                }
+                Ok(())
+            })?;
+        }
         let ids: Vec<DocumentId> =
             read.keys().copied().filter(|id| !inventory.documents.contains_key(id)).collect();
         for id in ids {
@@ -240,9 +243,7 @@ impl Salvager<'_> {
             record
         };
         let mut recovered: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
-        let keyspaces =
-            [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED];
-        for keyspace in keyspaces {
+        for keyspace in [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED] {
             self.rows(keyspace, &mut |_, key, _| {
                 let Some(id) = keyspaces::parse_document(key) else { return Ok(()) };
                 if inventory.documents.get(&id).is_some_and(Option::is_none) {
@@ -311,10 +312,12 @@ impl Inventory {
         document: DocumentId,
         location: Option<&LocationRecord>,
     ) -> ReconstructedBlock {
-        let name = self
-            .schemas
-            .get(&block)
-            .map_or_else(|| super::RECOVERED.to_owned(), |found| found.schema.name.clone());
+        let schema = self.schemas.get(&block).map(|found| &found.schema.name);
+        let title = (block == document.root())
+            .then(|| Some(&self.documents.get(&document)?.as_ref()?.title))
+            .flatten()
+            .filter(|title| !title.is_empty());
+        let name = schema.or(title).map_or(super::RECOVERED, String::as_str).to_owned();
         let parent = location
             .map(|location| location.parent)
             .and_then(|parent| Some((parent, self.known.get(&parent)?)));
@@ -355,10 +358,7 @@ fn apply_index_row(record: &mut DocumentRecord, keyspace: Keyspace, key: &[u8]) 
             record.location = keyspaces::parse_location(key).unwrap_or(record.location);
         }
         DOCUMENTS_BY_DAY => record.day = keyspaces::parse_day(key),
-        DOCUMENTS_BY_CREATED => {
-            record.created_at = keyspaces::parse_time(key).unwrap_or(record.created_at);
-        }
-        _ => record.modified_at = keyspaces::parse_time(key).unwrap_or(record.modified_at),
+        _ => record.created_at = keyspaces::parse_time(key).unwrap_or(record.created_at),
     }
 }
 

@@ -85,6 +85,23 @@ impl SpaceBuilder {
     /// As [`Space::salvage_with`], with the clock and the source of IDs of this builder: what is
     /// made for a lost record gets its time and ID from them. No other option has an effect.
     ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let (damaged, saved) = (directory.path().join("notes"), directory.path().join("saved"));
+    /// # Space::create(&damaged)?.close()?;
+    /// # let clock = leafbase::SystemClock; // or the one that the program has
+    /// let report = Space::builder().clock(clock).salvage(&damaged, &saved, &mut |progress| {
+    ///     println!("{} read", progress.done);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(report.is_whole());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Space::salvage_with`].
     pub fn salvage(

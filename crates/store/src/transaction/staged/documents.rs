@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{DocumentId, DocumentRecord, Location, Result, Timestamp, invariant};
 
-use crate::document_index::{index_keys, modified_keys, title_key};
+use crate::document_index::{TimeKeys, index_keys, modified_keys, title_key};
 use crate::keyspaces;
 use crate::kv::{Read, Transaction, WriteBatch};
 use crate::reader::documents::{document_count, first_in};
@@ -18,7 +18,7 @@ use crate::transaction::errors::missing;
 /// Rows of most documents that change: the record, and by each of two indexes the old and the new
 /// one, with room for two more.
 const ROWS_PER_DOCUMENT: usize = 7;
-/// Bytes of most of them.
+/// Bytes of most of them, the title aside.
 const ROW_BYTES: usize = 64;
 
 /// A document as stored, and as the transaction leaves it.
@@ -237,16 +237,8 @@ impl StagedDocuments {
             if let Some(cache) = &mut cache {
                 cache.set_document(id, staged.now.as_ref());
             }
-            let key = keyspaces::document(id);
-            match &staged.now {
-                Some(document) => {
-                    invariant!(document.blocks > 0, "a document has a root");
-                    invariant!(document.record.rev > 0, "revisions begin at 1");
-                    records::put(batch, &key, |out| document::encode(out, document));
-                }
-                None => batch.delete(&key),
-            }
             let documents = [staged.stored.as_ref(), staged.now.as_ref()];
+            put_rows(batch, id, documents)?;
             put_index_changes(batch, documents);
             put_title_change(batch, documents);
             staged.stored.clone_from(&staged.now);
@@ -285,25 +277,50 @@ fn put_title_change(batch: &mut WriteBatch, documents: [Option<&StoredDocument>;
     }
 }
 
+/// Adds what becomes of the rows that hold the document: its own, and those by modification time.
+fn put_rows(
+    batch: &mut WriteBatch,
+    id: DocumentId,
+    [before, after]: [Option<&StoredDocument>; 2],
+) -> Result<()> {
+    let keys = |document: Option<&StoredDocument>| -> Option<TimeKeys> {
+        document.and_then(|document| modified_keys(&document.record))
+    };
+    let (key, old, new) = (keyspaces::document(id), keys(before), keys(after));
+    for key in slices(&old).filter(|key| slices(&new).all(|other| other != *key)) {
+        batch.delete(key);
+    }
+    let Some(document) = after else {
+        batch.delete(&key);
+        return Ok(());
+    };
+    invariant!(document.blocks > 0, "a document has a root");
+    invariant!(document.record.rev > 0, "revisions begin at 1");
+    let mut body = Vec::with_capacity(ROW_BYTES + document.title.len());
+    document::encode(&mut body, document);
+    for key in std::iter::once(key.as_slice()).chain(slices(&new)) {
+        records::put(batch, key, |out| out.extend_from_slice(&body));
+    }
+    Ok(())
+}
+
+fn slices(keys: &Option<TimeKeys>) -> impl Iterator<Item = &[u8]> {
+    keys.iter().flat_map(|(among_all, in_location)| [among_all.as_slice(), in_location])
+}
+
 /// Adds what becomes of the other index rows.
 fn put_index_changes(batch: &mut WriteBatch, [before, after]: [Option<&StoredDocument>; 2]) {
-    let all = |document: Option<&StoredDocument>| {
-        document.map_or_else(Vec::new, |document| index_keys(&document.record))
+    let place = |document: &StoredDocument| {
+        let DocumentRecord { location, day, created_at, .. } = document.record;
+        (location, day, created_at)
     };
-    // Fast path: nearly all writes change nothing but the modification time and the revision.
-    if let (Some(StoredDocument { record: old, .. }), Some(StoredDocument { record: new, .. })) =
-        (before, after)
-        && (old.location, old.day, old.created_at) == (new.location, new.day, new.created_at)
-    {
-        if old.modified_at != new.modified_at && old.location != Location::Inbox {
-            let ((old_time, old_place), (new_time, new_place)) =
-                (modified_keys(old), modified_keys(new));
-            put_differing(batch, &[old_time], &[new_time]);
-            put_differing(batch, &[old_place], &[new_place]);
-        }
-    } else {
-        put_differing(batch, &all(before), &all(after));
+    // Fast path: nearly all writes leave a document where it is.
+    if before.map(place) == after.map(place) {
+        return;
     }
+    let [old, new] = [before, after]
+        .map(|document| document.map_or_else(Vec::new, |document| index_keys(&document.record)));
+    put_differing(batch, &old, &new);
 }
 
 /// Deletes the rows that are in `before` alone and puts those that are in `after` alone.

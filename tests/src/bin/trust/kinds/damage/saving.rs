@@ -1,5 +1,6 @@
 //! A damaged space is salvaged: what comes of it is whole, and holds all that could be read.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
@@ -59,12 +60,17 @@ pub fn save(
         let (question, answer) = &scene.truth[*number];
         reading::ask(&notes, question).is_ok_and(|found| found == *answer)
     };
-    // Of documents and collections lists say what a loss elsewhere changes: where a document is
-    // kept, and how many items there are. So after a loss it is only looked at what they name.
-    let is_list = |number: &usize| {
-        matches!(scene.truth[*number].0, Question::Documents | Question::Collections)
-    };
+    // A list of collections says what a loss elsewhere changes: how many items there are. So after
+    // a loss it is only looked at what it names.
+    let is_list = |number: &usize| matches!(scene.truth[*number].0, Question::Collections);
     let kept = readable.iter().filter(|number| report.is_whole() || !is_list(number));
+    // Nor are documents where they were, if their folder is lost; but they are there.
+    let is_moved_documents = |number: &usize| {
+        let (question, answer) = &scene.truth[*number];
+        matches!(question, Question::Documents | Question::Latest | Question::LatestUnsorted)
+            && !report.is_whole()
+            && reading::ask(&notes, question).is_ok_and(|found| has_all_documents(&found, answer))
+    };
     // How many items a collection has is kept apart from them: it can be read where some of them
     // are lost.
     let blocks = report.lost.get(&LossKind::Block).copied().unwrap_or_default();
@@ -92,7 +98,11 @@ pub fn save(
             && reading::ask(&notes, question).is_ok_and(|found| has_all_tasks(&found, answer))
     };
     let is_lost = |number: &usize| {
-        !answers(number) && !is_fewer(number) && !is_kept_folders(number) && !is_more_tasks(number)
+        !(answers(number)
+            || is_fewer(number)
+            || is_kept_folders(number)
+            || is_more_tasks(number)
+            || is_moved_documents(number))
     };
     if let Some(lost) = kept.copied().find(is_lost) {
         let lost = &lost;
@@ -152,6 +162,20 @@ fn explains(scene: &Scene, report: &SalvageReport, id: &str, name: &str) -> bool
     let is_named =
         || report.losses.iter().any(|loss| loss.record.contains(id) || loss.message.contains(id));
     scene.knows(id) || is_named() || !report.is_whole() && name == "Recovered"
+}
+
+/// Whether a list has all documents of another one, each with its title.
+fn has_all_documents(found: &str, answer: &str) -> bool {
+    let documents = |list: &str| -> BTreeSet<(String, String)> {
+        let parts = list.split("DocumentRecord { id: ").skip(1);
+        let named = parts.filter_map(|document| {
+            let (id, rest) = document.split_once(',')?;
+            let (title, _) = rest.split_once("title: ")?.1.split_once(", with_times: ")?;
+            Some((id.to_owned(), title.to_owned()))
+        });
+        named.collect()
+    };
+    documents(found).is_superset(&documents(answer))
 }
 
 /// Whether a list of tasks has all of another one, each as it was.
