@@ -39,9 +39,10 @@ pub(crate) struct Statements {
     /// not read the newest state after a wait refuses the lock, and the write runs again.
     pub(crate) lock: Statement,
     pub(crate) put: Statement,
+    /// Puts entries, and sets the number of a writer's last commit.
+    pub(crate) put_and_count: Statement,
     pub(crate) delete: Statement,
     pub(crate) delete_range: Statement,
-    pub(crate) count_commit: Statement,
     /// The number of the last commit of a writer.
     pub(crate) commits: Statement,
 }
@@ -78,10 +79,13 @@ const TEXTS: [&str; 14] = [
     "INSERT INTO leafbase_entries (space, key, value) SELECT $1, written.key, written.value \
      FROM unnest($2::bytea[], $3::bytea[]) AS written (key, value) \
      ON CONFLICT (space, key) DO UPDATE SET value = excluded.value",
+    "WITH counted AS (INSERT INTO leafbase_writers (writer, space, commits) VALUES ($4, $1, $5) \
+     ON CONFLICT (writer) DO UPDATE SET commits = excluded.commits, last_at = excluded.last_at) \
+     INSERT INTO leafbase_entries (space, key, value) SELECT $1, written.key, written.value \
+     FROM unnest($2::bytea[], $3::bytea[]) AS written (key, value) \
+     ON CONFLICT (space, key) DO UPDATE SET value = excluded.value",
     "DELETE FROM leafbase_entries WHERE space = $1 AND key = ANY($2)",
     "DELETE FROM leafbase_entries WHERE space = $1 AND key >= $2 AND key < $3",
-    "INSERT INTO leafbase_writers (writer, space, commits) VALUES ($1, $2, $3) \
-     ON CONFLICT (writer) DO UPDATE SET commits = excluded.commits, last_at = excluded.last_at",
     "SELECT commits FROM leafbase_writers WHERE writer = $1",
 ];
 
@@ -137,7 +141,7 @@ impl Statements {
             invariant!("each text of a statement is prepared");
         };
         let [get, scan, scan_within, scan_back, scan_back_within, rest @ ..] = prepared;
-        let [batch, index, index_back, lock, put, delete, delete_range, count_commit, commits] =
+        let [batch, index, index_back, lock, put, put_and_count, delete, delete_range, commits] =
             rest;
         Ok(Self {
             get,
@@ -150,9 +154,9 @@ impl Statements {
             index_back,
             lock,
             put,
+            put_and_count,
             delete,
             delete_range,
-            count_commit,
             commits,
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::future::{join3, try_join, try_join3};
 use leafbase_kv::{KeyRange, Read, ReadHint, Transaction, Visit, VisitMany};
 use leafbase_model::{Error, Result, invariant};
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error as DriverError};
 
 use crate::failure::{FailureKind, RequestFailure, is_rolled_back};
@@ -96,7 +96,7 @@ impl PostgresTransaction {
                 client.execute(&statements.delete_range, &[&space, &lower, &upper]).await
             };
             let begun = begin(client, statements, space, start);
-            let written = write_all(client, statements, space, &writes);
+            let written = write_all(client, statements, space, &writes, None);
             try_join3(begun, written, deleted).await
         });
         match sent {
@@ -116,9 +116,9 @@ impl PostgresTransaction {
         let connection = self.reader.connection_mut();
         let answered = connection.send(|client, statements, start| async move {
             let begun = begin(client, statements, space, start);
-            let written = write_all(client, statements, space, &writes);
-            let marked = write_mark(client, statements, space, mark);
-            let written = async { try_join(written, marked).await.map(drop) };
+            let written = write_all(client, statements, space, &writes, mark);
+            let told = tell_commit(client, space, mark);
+            let written = async { try_join(written, told).await.map(drop) };
             // Each answer is looked at: after a failed statement the server answers `COMMIT` with a
             // rollback, which is no error.
             Ok(join3(begun, written, client.batch_execute("COMMIT")).await)
@@ -146,11 +146,13 @@ impl PostgresTransaction {
     }
 }
 
+/// Writes the entries, and the number of the commit with them, so that both are there or none is.
 async fn write_all(
     client: &Client,
     statements: &Statements,
     space: i64,
     writes: &OverlayWrites,
+    mark: Option<&CommitMark<'_>>,
 ) -> Result<(), DriverError> {
     let OverlayWrites { keys, values, deleted } = writes;
     // Deletes and puts are of different keys, so that their order does not matter.
@@ -161,25 +163,25 @@ async fn write_all(
         client.execute(&statements.delete, &[&space, deleted]).await
     };
     let put = async {
-        if keys.is_empty() {
-            return Ok(0);
+        match mark {
+            Some(CommitMark { writer, number, .. }) => {
+                let parameters: [&(dyn ToSql + Sync); 5] = [&space, keys, values, writer, number];
+                client.execute(&statements.put_and_count, &parameters).await
+            }
+            None if keys.is_empty() => Ok(0),
+            None => client.execute(&statements.put, &[&space, keys, values]).await,
         }
-        client.execute(&statements.put, &[&space, keys, values]).await
     };
     try_join(delete, put).await.map(drop)
 }
 
-/// Writes the number of the commit beside its writes, so that both are there or none is.
-async fn write_mark(
+/// Notifies other hosts of the commit, and deletes the numbers of old ones.
+async fn tell_commit(
     client: &Client,
-    statements: &Statements,
     space: i64,
     mark: Option<&CommitMark<'_>>,
 ) -> Result<(), DriverError> {
-    let Some(CommitMark { writer, number, channel }) = mark else { return Ok(()) };
-    let counted = async {
-        client.execute(&statements.count_commit, &[writer, &space, number]).await.map(drop)
-    };
+    let Some(CommitMark { number, channel, .. }) = mark else { return Ok(()) };
     let pruned = async {
         // Once for each handle.
         if *number > 1 {
@@ -191,7 +193,7 @@ async fn write_mark(
         let Some(channel) = channel else { return Ok(()) };
         client.batch_execute(&format!("NOTIFY {channel}")).await
     };
-    try_join3(counted, pruned, notified).await.map(drop)
+    try_join(pruned, notified).await.map(drop)
 }
 
 impl Read for PostgresTransaction {
