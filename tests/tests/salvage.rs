@@ -120,7 +120,8 @@ fn each_kind_of_record_is_lost_and_listed() {
         ("every third run", &[0x10], |number| number % 3 == 1, &[Block, Record]),
         ("all runs", &[0x10], all, &[Block, Record]),
         ("places", &[0x11], all, &[]),
-        ("a document", &[0x20], first, &[Document, Record]),
+        // A list of the latest has it; the inbox is in none.
+        ("a document", &[0x20], first, &[Record]),
         ("documents", &[0x20], all, &[Document, Record]),
         ("indexes of documents", &[0x21], all, &[]),
         ("a folder", &[0x30], first, &[Folder, Record]),
@@ -304,7 +305,16 @@ fn documents_that_a_list_shows_are_saved() {
             assert!(before.iter().all(|(_, answer)| answer.is_ok()), "{tags:02x?}: {before:?}");
             bench.salvage();
             let after = answers(&rich::builder().open(&bench.to).unwrap(), list);
-            assert_eq!(after, before, "{tags:02x?}");
+            let (before, after) = (before[0].1.as_deref(), after[0].1.as_deref());
+            // What no block shows any more is in a document of its own.
+            let mut listed = before.unwrap().split("Document { ").skip(1);
+            assert!(listed.clone().count() > 3);
+            assert!(
+                listed.all(|listed| after
+                    .unwrap()
+                    .contains(listed.trim_end_matches([',', '}', ']', ' ']))),
+                "{tags:02x?}: {after:?}"
+            );
         }
     }
 }

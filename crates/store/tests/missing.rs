@@ -175,22 +175,22 @@ fn folders_without_some_of_them_are_damaged() {
 #[test]
 fn documents_that_an_index_names_are_not_left_out() {
     let all = DocumentQuery::default();
-    let orders = [IndexOrder::Created, IndexOrder::Modified, IndexOrder::Day]
-        .map(|order| DocumentQuery { order, ..all.clone() });
-    let at = |location| DocumentQuery { within: Within::Location(location), ..all.clone() };
+    let ordered = |order| DocumentQuery { order, ..all.clone() };
+    let daily = DocumentQuery { within: Within::Location(Location::DailyNotes), ..all.clone() };
+    let named = [ordered(IndexOrder::Created), ordered(IndexOrder::Day), daily];
     let (store, space) = full();
-    for query in orders.iter().chain([&at(Location::DailyNotes)]) {
-        assert!(
-            !read(&space, |reader| reader.find_documents(query, None, 9))
-                .unwrap()
-                .documents
-                .is_empty()
-        );
-    }
+    let listed = |query: &DocumentQuery| {
+        read(&space, |reader| reader.find_documents(query, None, 9)).map(|page| page.documents)
+    };
+    assert!(named.iter().all(|query| !listed(query).unwrap().is_empty()));
+    let latest = ordered(IndexOrder::Modified);
+    let before = listed(&latest).unwrap();
     delete(&*store, &key(DOCUMENTS, &[10], &[]));
-    for query in orders.iter().chain([&at(Location::DailyNotes)]) {
-        corrupted(read(&space, |reader| reader.find_documents(query, None, 9)));
+    for query in &named {
+        corrupted(listed(query));
     }
+    // The rows of this index hold the documents.
+    assert_eq!(listed(&latest).unwrap(), before);
     corrupted(read(&space, |reader| reader.note_of(day())));
     delete(&*store, &key(DOCUMENTS, &[16], &[]));
     corrupted(read(&space, |reader| reader.inbox()));
