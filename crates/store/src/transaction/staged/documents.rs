@@ -287,7 +287,7 @@ fn put_rows(
         document.and_then(|document| modified_keys(&document.record))
     };
     let (key, old, new) = (keyspaces::document(id), keys(before), keys(after));
-    for key in slices(&old).filter(|key| slices(&new).all(|other| other != *key)) {
+    for key in slices(old.as_ref()).filter(|key| slices(new.as_ref()).all(|other| other != *key)) {
         batch.delete(key);
     }
     let Some(document) = after else {
@@ -298,14 +298,14 @@ fn put_rows(
     invariant!(document.record.rev > 0, "revisions begin at 1");
     let mut body = Vec::with_capacity(ROW_BYTES + document.title.len());
     document::encode(&mut body, document);
-    for key in std::iter::once(key.as_slice()).chain(slices(&new)) {
+    for key in std::iter::once(key.as_slice()).chain(slices(new.as_ref())) {
         records::put(batch, key, |out| out.extend_from_slice(&body));
     }
     Ok(())
 }
 
-fn slices(keys: &Option<TimeKeys>) -> impl Iterator<Item = &[u8]> {
-    keys.iter().flat_map(|(among_all, in_location)| [among_all.as_slice(), in_location])
+fn slices(keys: Option<&TimeKeys>) -> impl Iterator<Item = &[u8]> {
+    keys.into_iter().flat_map(|(among_all, in_location)| [among_all.as_slice(), in_location])
 }
 
 /// Adds what becomes of the other index rows.
