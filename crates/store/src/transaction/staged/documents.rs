@@ -18,7 +18,7 @@ use crate::transaction::errors::missing;
 /// Rows of most documents that change: the record, and by each of two indexes the old and the new
 /// one, with room for two more.
 const ROWS_PER_DOCUMENT: usize = 7;
-/// Bytes of most of them, the title aside.
+/// Bytes of most of them.
 const ROW_BYTES: usize = 64;
 
 /// A document as stored, and as the transaction leaves it.
@@ -296,10 +296,8 @@ fn put_rows(
     };
     invariant!(document.blocks > 0, "a document has a root");
     invariant!(document.record.rev > 0, "revisions begin at 1");
-    let mut body = Vec::with_capacity(ROW_BYTES + document.title.len());
-    document::encode(&mut body, document);
     for key in std::iter::once(key.as_slice()).chain(slices(new.as_ref())) {
-        records::put(batch, key, |out| out.extend_from_slice(&body));
+        records::put(batch, key, |out| document::encode(out, document));
     }
     Ok(())
 }
