@@ -14,8 +14,8 @@ pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     // Hidden from listings, the inbox is found by its location.
     if record.location != Location::Inbox {
         let created = (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED);
-        let (by_time, in_location) = time_keys(record, created, record.created_at);
-        keys.extend([by_time.to_vec(), in_location.to_vec()]);
+        let TimeKeys { among_all, in_location } = time_keys(record, created, record.created_at);
+        keys.extend([among_all.to_vec(), in_location.to_vec()]);
         keys.extend(record.day.map(|day| day_key(record, day)));
     }
     keys
@@ -36,7 +36,20 @@ pub(crate) fn modified_keys(record: &DocumentRecord) -> Option<TimeKeys> {
 }
 
 /// A key among all documents and one among those of a location.
-pub(crate) type TimeKeys = ([u8; 25], [u8; 42]);
+pub(crate) struct TimeKeys {
+    among_all: [u8; 25],
+    in_location: [u8; 42],
+}
+
+impl TimeKeys {
+    pub(crate) fn among_all(&self) -> &[u8] {
+        &self.among_all
+    }
+
+    pub(crate) fn in_location(&self) -> &[u8] {
+        &self.in_location
+    }
+}
 
 fn time_keys(
     record: &DocumentRecord,
@@ -44,8 +57,10 @@ fn time_keys(
     time: Timestamp,
 ) -> TimeKeys {
     let rank = (time_bytes(time), record.id);
-    let by_time = keyspaces::by_time(among_all, time, record.id);
-    (by_time, keyspaces::by_location_time(in_location, record.location, rank))
+    TimeKeys {
+        among_all: keyspaces::by_time(among_all, time, record.id),
+        in_location: keyspaces::by_location_time(in_location, record.location, rank),
+    }
 }
 
 /// The key of a daily note by its day.

@@ -37,7 +37,7 @@ impl IndexedParts {
     /// The keys of the document's index rows, those by modification time last.
     fn keys(&self, record: &DocumentRecord) -> impl Iterator<Item = Vec<u8>> {
         let modified = modified_keys(record)
-            .map(|(among_all, in_location)| [among_all.to_vec(), in_location.to_vec()]);
+            .map(|keys| [keys.among_all().to_vec(), keys.in_location().to_vec()]);
         let title = self.title_key.clone();
         index_keys(record).into_iter().chain(title).chain(modified.into_iter().flatten())
     }
