@@ -1,8 +1,8 @@
 //! Requests for entries, and the statements that answer them.
 
 use std::ops::Range;
-use std::sync::Arc;
 
+use bytes::{Bytes, BytesMut};
 use futures_util::future::{try_join, try_join_all};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error as DriverError, Row};
@@ -151,6 +151,7 @@ async fn read_batch(
         values.extend::<[&(dyn ToSql + Sync); 3]>([*lower, *upper, limit]);
     }
     let rows = client.query(&statements.batch, &values).await?;
+    let mut bytes = AnswerBytes::of(&rows);
     let mut found: [FoundEntries; PARTS] = Default::default();
     for row in &rows {
         let part: i32 = row.try_get(2)?;
@@ -159,7 +160,7 @@ async fn read_batch(
             // counted; with a part of them, stored entries would pass for missing ones.
             return Ok(Vec::new());
         };
-        part.entries.push(entry(row)?);
+        part.entries.push(bytes.entry(row)?);
     }
     let answers = batch.iter().zip(found).filter_map(|(part, mut found)| {
         let (index, request) = (*part)?;
@@ -200,22 +201,40 @@ async fn read(
     // No key is as long as the greatest number, so that none names a record.
     let id_bytes = i32::try_from(*id_bytes).unwrap_or(i32::MAX);
     let rows = client.query(scan, &[&space, lower, &limit, upper, prefix, &id_bytes]).await?;
-    let mut found = entries(&rows)?;
+    let mut bytes = AnswerBytes::of(&rows);
+    let mut found = FoundEntries::default();
     for row in &rows {
+        found.entries.push(bytes.entry(row)?);
         // Without a value the record does not exist.
         let value: Option<&[u8]> = row.try_get(2)?;
         if let Some((value, key)) = value.zip(records.of(row.try_get(0)?)) {
-            found.records.push((key, Arc::from(value)));
+            found.records.push((key.into(), bytes.share(value)));
         }
     }
     Ok(found)
 }
 
 fn entries(rows: &[Row]) -> Result<FoundEntries, DriverError> {
-    let entries = rows.iter().map(entry).collect::<Result<_, _>>()?;
+    let mut bytes = AnswerBytes::of(rows);
+    let entries = rows.iter().map(|row| bytes.entry(row)).collect::<Result<_, _>>()?;
     Ok(FoundEntries { entries, records: Vec::new() })
 }
 
-fn entry(row: &Row) -> Result<SharedEntry, DriverError> {
-    Ok((row.try_get(0)?, Arc::from(row.try_get::<_, &[u8]>(1)?)))
+/// The keys and values of an answer, in one buffer that they share.
+struct AnswerBytes(BytesMut);
+
+impl AnswerBytes {
+    /// Room for what `rows` hold.
+    fn of(rows: &[Row]) -> Self {
+        Self(BytesMut::with_capacity(rows.iter().map(Row::raw_size_bytes).sum()))
+    }
+
+    fn share(&mut self, bytes: &[u8]) -> Bytes {
+        self.0.extend_from_slice(bytes);
+        self.0.split().freeze()
+    }
+
+    fn entry(&mut self, row: &Row) -> Result<SharedEntry, DriverError> {
+        Ok((self.share(row.try_get(0)?), self.share(row.try_get(1)?)))
+    }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::Arc;
+
+use bytes::Bytes;
 
 use crate::key_span::{KeySpan, is_at_most};
 use crate::known_entry::KnownEntry;
 
-/// A value, shared by the cache and a read that shows it.
-pub(crate) type SharedValue = Arc<[u8]>;
-/// A key with its value.
-pub(crate) type SharedEntry = (Vec<u8>, SharedValue);
+/// A key with its value: parts of the answer that they came with, shared by the cache and the reads
+/// that show them.
+pub(crate) type SharedEntry = (Bytes, Bytes);
 
 /// Bytes of keys and values from which on the cache is cleared before more is added.
 const MAX_CACHE_BYTES: usize = 4 << 20;
@@ -19,7 +19,7 @@ const MAX_CACHE_BYTES: usize = 4 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct ReadCache {
     /// `None` for a key that does not exist.
-    entries: BTreeMap<Vec<u8>, Option<SharedValue>>,
+    entries: BTreeMap<Bytes, Option<Bytes>>,
     /// Lower to upper bound. Invariant: no two touch or overlap.
     complete: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     bytes: usize,
@@ -35,7 +35,7 @@ pub(crate) struct CachedEntries {
 
 impl ReadCache {
     /// What is known of `key`.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<KnownEntry<SharedValue>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<KnownEntry<Bytes>> {
         match self.entries.get(key) {
             Some(known) => Some(known.clone().into()),
             None => self.complete_at(key).map(|_| KnownEntry::Absent),
@@ -84,7 +84,7 @@ impl ReadCache {
     }
 
     /// Adds what was found for `key`.
-    pub(crate) fn add(&mut self, key: Vec<u8>, value: Option<SharedValue>) {
+    pub(crate) fn add(&mut self, key: Bytes, value: Option<Bytes>) {
         self.make_room();
         self.insert(key, value);
     }
@@ -116,9 +116,9 @@ impl ReadCache {
         }
     }
 
-    fn insert(&mut self, key: Vec<u8>, value: Option<SharedValue>) {
+    fn insert(&mut self, key: Bytes, value: Option<Bytes>) {
         // A key that is added again counts twice: the cache is cleared early rather than late.
-        self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
+        self.bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
         self.entries.insert(key, value);
     }
 
@@ -167,23 +167,23 @@ mod tests {
             (self.0 >> 33) % bound
         }
 
-        fn key(&mut self) -> Vec<u8> {
+        fn key(&mut self) -> Bytes {
             (0..self.below(3)).map(|_| self.below(4).to_le_bytes()[0]).collect()
         }
 
         fn span(&mut self) -> KeySpan {
-            let upper = (self.below(4) > 0).then(|| self.key());
-            KeySpan { lower: self.key(), upper }
+            let upper = (self.below(4) > 0).then(|| self.key().into());
+            KeySpan { lower: self.key().into(), upper }
         }
     }
 
-    type Truth = BTreeMap<Vec<u8>, SharedValue>;
+    type Truth = BTreeMap<Bytes, Bytes>;
 
     fn within(truth: &Truth, span: &KeySpan) -> Vec<SharedEntry> {
         let entries = truth.iter().filter(|(key, _)| {
             **key >= span.lower && span.upper.as_ref().is_none_or(|upper| *key < upper)
         });
-        entries.map(|(key, value)| (key.clone(), Arc::clone(value))).collect()
+        entries.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         for seed in 0..200 {
             let mut numbers = Numbers(seed);
             let truth: Truth =
-                (0..12).map(|_| numbers.key()).map(|key| (key.clone(), Arc::from(key))).collect();
+                (0..12).map(|_| numbers.key()).map(|key| (key.clone(), key)).collect();
             let mut cache = ReadCache::default();
             for _ in 0..8 {
                 let (span, key) = (numbers.span(), numbers.key());
@@ -230,8 +230,8 @@ mod tests {
     fn its_size_is_bounded() {
         let mut cache = ReadCache::default();
         for number in 0..200_u32 {
-            let value: SharedValue = Arc::from(vec![0; 100_000]);
-            cache.add(number.to_be_bytes().to_vec(), Some(value));
+            let (key, value) = (number.to_be_bytes().to_vec(), vec![0; 100_000]);
+            cache.add(key.into(), Some(value.into()));
             assert!(cache.bytes < MAX_CACHE_BYTES + 200_000);
         }
         assert!(cache.get(&0_u32.to_be_bytes()).is_none());

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use futures_util::future::try_join;
 use leafbase_kv::{IndexHint, KeyRange, ReadHint, Visit};
 use leafbase_model::{Error, ErrorKind, Result, invariant};
@@ -15,7 +16,7 @@ use crate::failure::{FailureKind, RequestFailure};
 use crate::key_span::{KeySpan, successor};
 use crate::known_entry::KnownEntry;
 use crate::pool::{Lease, MAX_ATTEMPTS, SessionPool, pause_after};
-use crate::read_cache::{ReadCache, SharedEntry, SharedValue};
+use crate::read_cache::{ReadCache, SharedEntry};
 use crate::session::Statements;
 use crate::session_link::LinkError;
 
@@ -254,19 +255,19 @@ impl RemoteReader {
     }
 
     /// The value of `key`, if it exists.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<SharedValue>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         if let Some(known) = self.cache().get(key) {
             return Ok(known.value());
         }
         let mut answers = self.request(&[EntryRequest::Keys(vec![key.to_vec()])])?;
         let found = answers.pop().and_then(|mut found| found.entries.pop());
         let value = found.map(|(_, value)| value);
-        self.cache().add(key.to_vec(), value.clone());
+        self.cache().add(Bytes::copy_from_slice(key), value.clone());
         Ok(value)
     }
 
     /// The values of `keys`, in one round trip.
-    pub(crate) fn get_all(&self, keys: &[&[u8]]) -> Result<Vec<Option<SharedValue>>> {
+    pub(crate) fn get_all(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
         let mut found: Vec<_> = {
             let cache = self.cache();
             keys.iter().map(|key| cache.get(key)).collect()
@@ -279,8 +280,8 @@ impl RemoteReader {
                 answers.into_iter().flat_map(|found| found.entries).collect();
             let mut cache = self.cache();
             for key in unknown {
-                let value = values.get(&key).cloned();
-                cache.add(key, value);
+                let value = values.get(&*key).cloned();
+                cache.add(key.into(), value);
             }
             for (key, slot) in keys.iter().zip(&mut found).filter(|(_, slot)| slot.is_none()) {
                 *slot = Some(values.get(*key).cloned().into());
@@ -360,8 +361,9 @@ fn divide(
     let Some((last, _)) = last else { return (span, None) };
     let KeySpan { lower, upper } = span;
     if reverse {
+        let last = last.to_vec();
         let rest = KeySpan { lower, upper: Some(last.clone()) };
-        return (KeySpan { lower: last.clone(), upper }, Some(rest));
+        return (KeySpan { lower: last, upper }, Some(rest));
     }
     let next = successor(last);
     let rest = KeySpan { lower: next.clone(), upper };
@@ -396,8 +398,8 @@ fn add(
         EntryRequest::Keys(keys) => {
             let found: HashMap<_, _> = entries.into_iter().collect();
             for key in keys {
-                let value = found.get(&key).cloned();
-                cache.add(key, value);
+                let value = found.get(&*key).cloned();
+                cache.add(key.into(), value);
             }
         }
         EntryRequest::Span { span, reverse, limit, .. } => {
