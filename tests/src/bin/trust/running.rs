@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::kind::{Failure, Fault, Kind, Trial};
@@ -14,7 +14,7 @@ use crate::options::Options;
 
 type Run = fn(seed: u64) -> Result<Trial, Failure>;
 
-/// A trial that takes longer hangs.
+/// A trial hangs if it takes longer, or a part of it that ends with [`part_done`] does.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// After so many failures a kind has shown enough.
 const ENOUGH: usize = 5;
@@ -33,8 +33,16 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Trials now under way, for the watchdog: the name of the kind, the seed, and when it began.
-static UNDER_WAY: Mutex<Vec<(&'static str, u64, Instant)>> = Mutex::new(Vec::new());
+/// A trial that is under way, for the watchdog.
+struct UnderWay {
+    name: &'static str,
+    seed: u64,
+    thread: ThreadId,
+    /// When it began, or the part that it is at.
+    since: Instant,
+}
+
+static UNDER_WAY: Mutex<Vec<UnderWay>> = Mutex::new(Vec::new());
 
 /// Panics are told with the trial that they end. Those that the library catches are no news.
 pub fn keep_panics_quiet() {
@@ -49,9 +57,10 @@ pub fn watch(tell: impl Fn() + Send + 'static) {
         loop {
             thread::sleep(Duration::from_secs(1));
             let hanging = under_way(|trials| {
-                trials.iter().find(|trial| trial.2.elapsed() > PATIENCE).copied()
+                let trial = trials.iter().find(|trial| trial.since.elapsed() > PATIENCE);
+                trial.map(|trial| (trial.name, trial.seed))
             });
-            if let Some((name, seed, _)) = hanging {
+            if let Some((name, seed)) = hanging {
                 eprintln!(
                     "{}",
                     told(name, seed, &Failure::new(Fault::Hang, "the trial does not end"))
@@ -63,8 +72,18 @@ pub fn watch(tell: impl Fn() + Send + 'static) {
     });
 }
 
-fn under_way<T>(work: impl FnOnce(&mut Vec<(&'static str, u64, Instant)>) -> T) -> T {
+fn under_way<T>(work: impl FnOnce(&mut Vec<UnderWay>) -> T) -> T {
     work(&mut UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The trial of this thread goes on with another part, however long the parts before have taken.
+pub fn part_done() {
+    let thread = thread::current().id();
+    under_way(|trials| {
+        for trial in trials.iter_mut().filter(|trial| trial.thread == thread) {
+            trial.since = Instant::now();
+        }
+    });
 }
 
 /// A failure, and how to repeat it.
@@ -75,9 +94,10 @@ pub fn told(name: &str, seed: u64, failure: &Failure) -> String {
 
 /// One trial.
 pub fn one(name: &'static str, run: Run, seed: u64) -> Result<Trial, Failure> {
-    under_way(|trials| trials.push((name, seed, Instant::now())));
+    let thread = thread::current().id();
+    under_way(|trials| trials.push(UnderWay { name, seed, thread, since: Instant::now() }));
     let outcome = catch_unwind(AssertUnwindSafe(|| run(seed)));
-    under_way(|trials| trials.retain(|trial| (trial.0, trial.1) != (name, seed)));
+    under_way(|trials| trials.retain(|trial| trial.thread != thread));
     outcome.unwrap_or_else(|panic| Err(Failure::new(Fault::Panic, words(&*panic))))
 }
 
