@@ -14,7 +14,7 @@ use crate::options::Options;
 
 type Run = fn(seed: u64) -> Result<Trial, Failure>;
 
-/// A trial hangs if it takes longer, or a part of it that ends with [`part_done`] does.
+/// A trial that takes longer hangs; one that has parts, if a part does: see [`finish_part`].
 const PATIENCE: Duration = Duration::from_secs(120);
 /// After so many failures a kind has shown enough.
 const ENOUGH: usize = 5;
@@ -76,8 +76,8 @@ fn under_way<T>(work: impl FnOnce(&mut Vec<UnderWay>) -> T) -> T {
     work(&mut UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The trial of this thread goes on with another part, however long the parts before have taken.
-pub fn part_done() {
+/// Ends a part of this thread's trial: from here on the watchdog measures the next one.
+pub fn finish_part() {
     let thread = thread::current().id();
     under_way(|trials| {
         for trial in trials.iter_mut().filter(|trial| trial.thread == thread) {

@@ -8,7 +8,7 @@ use leafbase_store::testkit::{Disk, Fault as DiskFault, Loss};
 use tests::reading::{ask, questions};
 
 use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
-use crate::running::part_done;
+use crate::running::finish_part;
 use crate::world::calls::{CALLS, Call, Things};
 use crate::world::machine::{Machine, Setting};
 use crate::world::scan::{check, unopenable};
@@ -93,7 +93,7 @@ impl Sweep {
                     break;
                 }
                 trial.trials += 1;
-                part_done();
+                finish_part();
             }
         }
         Ok(trial)
