@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use leafbase::{BlockId, Connection, ListTasks, Task, TaskScope};
+use leafbase::{BlockId, Connection, ErrorKind, ListTasks, Task, TaskScope};
 
 use crate::error::{CliError, CliResult};
 use crate::names::{self, MIN_ID_PREFIX};
@@ -114,8 +114,15 @@ const MIN_PART: usize = 3;
 
 /// Resolves one task by its ID, a prefix of its ID, or its text.
 fn task(notes: &Connection, name: &str) -> CliResult<BlockId> {
+    let missing = || {
+        CliError::not_found(format!("no task is named {name:?}"))
+            .hint("list the tasks with their numbers and IDs: leafbase tasks")
+    };
     if let Ok(id) = name.parse() {
-        return Ok(id);
+        return match notes.document_of(id) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(missing()),
+            found => Ok(found.map(|_| id)?),
+        };
     }
     let mut all: Vec<Task> = Vec::new();
     for scope in [TaskScope::Open, TaskScope::Inbox, TaskScope::Logbook] {
@@ -143,8 +150,7 @@ fn task(notes: &Connection, name: &str) -> CliResult<BlockId> {
             }
         }
     }
-    Err(CliError::not_found(format!("no task is named {name:?}"))
-        .hint("list the tasks with their numbers and IDs: leafbase tasks"))
+    Err(missing())
 }
 
 #[cfg(test)]

@@ -264,7 +264,7 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
         property: &Property,
         relation: &Relation,
     ) -> Result<String> {
-        let missing = || Error::not_found().at("targetCollectionId");
+        let missing = || Error::no_collection().at("targetCollectionId");
         let mut other = self.other(relation.target)?.ok_or_else(missing)?;
         let wanted = relation.inverse_key.as_deref();
         let inverse =

@@ -104,7 +104,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
         path: &str,
     ) -> Result<()> {
         if !self.look(item, |found| found.is_some_and(|(found, _)| found == collection))? {
-            return Err(Error::not_found().at("id").at(path));
+            return Err(Error::no_item().at("id").at(path));
         }
         for (key, value) in changes {
             if self.is_relation(collection, &key)? {
@@ -218,7 +218,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
                 // The item moves from the cache of unchanged items to the changed ones.
                 let known = self.known.get_mut().remove(&item);
                 let stored = known.map_or_else(|| self.reader.item(item), Ok)?;
-                let StoredItem { collection, values } = stored.ok_or_else(Error::not_found)?;
+                let StoredItem { collection, values } = stored.ok_or_else(Error::no_item)?;
                 entry.insert(PendingItem { collection, before: Some(values.clone()), values })
             }
         };
@@ -304,7 +304,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
     fn check_target(&self, ends: &RelationEnds, other: BlockId) -> Result<()> {
         let found = self.look(other, |found| found.map(|(collection, _)| collection))?;
         let expected = ends.remote.collection;
-        if found.ok_or_else(Error::not_found)? == expected {
+        if found.ok_or_else(Error::no_item)? == expected {
             return Ok(());
         }
         Err(mismatch(format!("expected an item of the collection {expected}, got {other}")))

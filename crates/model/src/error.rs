@@ -188,6 +188,32 @@ fn bounded(text: String, most: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// Errors of [`ErrorKind::NotFound`]: of an ID and all else that objects are named by.
+macro_rules! missing {
+    ($($name:ident $message:literal)+) => {
+        impl Error {
+            $(
+                #[doc(hidden)]
+                pub fn $name() -> Self {
+                    Self::not_found($message)
+                }
+            )+
+        }
+    };
+}
+
+missing! {
+    no_block "no block has this ID"
+    no_change "no change has this number"
+    no_collection "no collection has this ID"
+    no_comment "no comment has this ID"
+    no_daily_note "no note is of this day"
+    no_document "no document has this ID"
+    no_file "no file has this ID"
+    no_folder "no folder has this ID"
+    no_item "no item has this ID"
+}
+
 impl Error {
     /// An error of `kind`. The message is a sentence that names the cause.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -200,10 +226,11 @@ impl Error {
         }))
     }
 
-    /// [`ErrorKind::NotFound`], with the same message for missing, deleted and hidden objects.
+    /// [`ErrorKind::NotFound`]. The message has to be the same for missing, deleted and hidden
+    /// objects.
     #[doc(hidden)]
-    pub fn not_found() -> Self {
-        Self::new(ErrorKind::NotFound, "not found")
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, message)
     }
 
     /// [`ErrorKind::Validation`].

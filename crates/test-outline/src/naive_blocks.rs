@@ -180,11 +180,11 @@ impl NaiveSpace {
     ) -> Result<Block> {
         let block = match request.from {
             FetchFrom::Block(block) => {
-                self.find(block).ok_or_else(|| Error::not_found().at("id"))?
+                self.find(block).ok_or_else(|| Error::no_block().at("id"))?
             }
             FetchFrom::Day(day) => {
                 let note = self.note_of(self.resolve(day, now));
-                &note.ok_or_else(|| Error::not_found().at("date"))?.root
+                &note.ok_or_else(|| Error::no_daily_note().at("date"))?.root
             }
         };
         let mut shown = self.shown(block, request.max_depth, request.metadata, plain);

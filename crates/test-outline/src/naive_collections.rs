@@ -23,7 +23,7 @@ impl NaiveSpace {
         }
         for (index, id) in request.document_ids.iter().flatten().enumerate() {
             if self.document(*id).is_none() {
-                return Err(Error::not_found().at(format_args!("documentIds[{index}]")));
+                return Err(Error::no_document().at(format_args!("documentIds[{index}]")));
             }
         }
         let mut listed = Vec::new();
@@ -49,7 +49,7 @@ impl NaiveSpace {
     /// # Errors
     /// As the operation of this name.
     pub fn known_schema(&self, collection: BlockId) -> Result<Schema> {
-        self.schema(collection).cloned().ok_or_else(|| Error::not_found().at("collectionId"))
+        self.schema(collection).cloned().ok_or_else(|| Error::no_collection().at("collectionId"))
     }
 
     /// As above, for a collection to be written.

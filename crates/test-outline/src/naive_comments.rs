@@ -43,11 +43,11 @@ impl NaiveSpace {
                 rules::check_count(blocks.len(), &self.limits, "blockIds")?;
                 for (index, block) in blocks.iter().enumerate() {
                     self.document_of(*block)
-                        .ok_or_else(|| at("blockIds", index, Error::not_found()))?;
+                        .ok_or_else(|| at("blockIds", index, Error::no_block()))?;
                 }
             }
             CommentSource::Document(document) => {
-                self.document(*document).ok_or_else(|| Error::not_found().at("documentId"))?;
+                self.document(*document).ok_or_else(|| Error::no_document().at("documentId"))?;
             }
         }
         let is_on = |block: BlockId| match &request.source {
@@ -87,7 +87,7 @@ impl NaiveSpace {
             let mut updated = Vec::new();
             for patch in &request.comments {
                 let found = space.comments.iter_mut().find(|(_, known)| known.id == patch.id);
-                let (block_id, comment) = found.ok_or_else(Error::not_found)?;
+                let (block_id, comment) = found.ok_or_else(Error::no_comment)?;
                 if let Some(content) = patch.content.as_ref().filter(|new| **new != comment.content)
                 {
                     comment.content.clone_from(content);
@@ -125,7 +125,7 @@ impl NaiveSpace {
     /// A comment that may be changed; `named` are those that the request named before.
     fn find_comment(&self, id: CommentId, named: &mut Vec<CommentId>) -> Result<&Comment> {
         let found = self.comments.iter().find(|(_, comment)| comment.id == id);
-        let (block, comment) = found.ok_or_else(Error::not_found)?;
+        let (block, comment) = found.ok_or_else(Error::no_comment)?;
         rules::check_writable(self, *block)?;
         if named.contains(&id) {
             return Err(Error::validation("it is named twice"));

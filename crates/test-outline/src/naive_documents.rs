@@ -17,7 +17,7 @@ pub(crate) const LINK: &str = "note://";
 
 impl NaiveSpace {
     fn known(&self, id: DocumentId) -> Result<&NaiveDocument> {
-        self.document(id).ok_or_else(Error::not_found)
+        self.document(id).ok_or_else(Error::no_document)
     }
 
     /// The document as a reply shows it.
@@ -143,7 +143,7 @@ impl NaiveSpace {
                 FolderRef::Folder(id) if self.folder(*id).is_some() => {
                     listed.extend(self.folders_below(*id).into_iter().map(Location::Folder));
                 }
-                FolderRef::Folder(_) => return Err(Error::not_found().at(path)),
+                FolderRef::Folder(_) => return Err(Error::no_folder().at(path)),
                 FolderRef::BuiltIn(_) => {
                     return Err(Error::validation("a built-in location").at(path));
                 }

@@ -58,7 +58,7 @@ impl NaiveSpace {
     /// # Errors
     /// As the operation of this name.
     pub fn file(&self, id: AssetId) -> Result<&NaiveFile> {
-        self.files.iter().find(|file| file.record.id == id).ok_or_else(Error::not_found)
+        self.files.iter().find(|file| file.record.id == id).ok_or_else(Error::no_file)
     }
 
     /// Files are deleted with the last block that shows them.

@@ -60,7 +60,7 @@ impl NaiveSpace {
     pub(crate) fn named(&self, folder: FolderRef) -> Result<FolderId> {
         match folder {
             FolderRef::Folder(id) => {
-                self.folder(id).map(|found| found.id).ok_or_else(Error::not_found)
+                self.folder(id).map(|found| found.id).ok_or_else(Error::no_folder)
             }
             FolderRef::BuiltIn(_) => Err(Error::rule("a built-in location")),
         }
@@ -90,7 +90,7 @@ impl NaiveSpace {
     pub(crate) fn check_destination(&self, destination: Destination) -> Result<()> {
         match destination {
             Destination::Folder(folder) if self.folder(folder).is_none() => {
-                Err(Error::not_found().at("destination.folderId"))
+                Err(Error::no_folder().at("destination.folderId"))
             }
             _ => Ok(()),
         }

@@ -202,7 +202,7 @@ impl NaiveSpace {
             let place =
                 if wanted.len() == 1 { path.to_owned() } else { format!("{path}[{index}]") };
             let Some(found) = self.find(*other).filter(|found| is_item(found)) else {
-                return Err(Error::not_found().at(place));
+                return Err(Error::no_item().at(place));
             };
             if self.parent(found.record.id) != Some(relation.target) {
                 return Err(mismatch("of another collection").at(place));
@@ -290,7 +290,7 @@ impl NaiveSpace {
     fn check_item(&self, collection: BlockId, item: BlockId) -> Result<()> {
         let found = self.find(item).filter(|found| is_item(found));
         let is_there = found.is_some() && self.parent(item) == Some(collection);
-        if is_there { Ok(()) } else { Err(Error::not_found()) }
+        if is_there { Ok(()) } else { Err(Error::no_item()) }
     }
 
     /// Deletes items.

@@ -47,7 +47,7 @@ fn check_may_hold(block_type: BlockType) -> Result<()> {
 
 /// The block exists, and its document is not in the trash.
 pub(crate) fn check_writable(space: &NaiveSpace, block: BlockId) -> Result<()> {
-    let document = space.document_of(block).ok_or_else(Error::not_found)?;
+    let document = space.document_of(block).ok_or_else(Error::no_block)?;
     if document.record.location == Location::Trash {
         Err(Error::rule("in the trash"))
     } else {

@@ -256,7 +256,7 @@ impl NaiveSpace {
             inverse
         } else {
             let (limits, name) = (self.limits.clone(), schema.name.clone());
-            let missing = || Error::not_found().at("targetCollectionId");
+            let missing = || Error::no_collection().at("targetCollectionId");
             let other = self.schema_mut(relation.target).ok_or_else(missing)?;
             add_end(other, relation.inverse_key.as_deref(), &name, (collection, &key), &limits)?
         };

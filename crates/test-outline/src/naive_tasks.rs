@@ -51,7 +51,7 @@ impl NaiveSpace {
             }
             TaskScope::Document(id) => {
                 let document =
-                    self.document(id).ok_or_else(|| Error::not_found().at("documentId"))?;
+                    self.document(id).ok_or_else(|| Error::no_document().at("documentId"))?;
                 tasks_of(document)
             }
         })
@@ -94,7 +94,7 @@ impl NaiveSpace {
             }
             TaskDestination::Document(document) => {
                 let found =
-                    self.document(document).ok_or_else(|| Error::not_found().at("documentId"))?;
+                    self.document(document).ok_or_else(|| Error::no_document().at("documentId"))?;
                 let checked = rules::check_writable(self, found.record.id.root());
                 checked.map(|()| document).map_err(|error| error.at("documentId"))
             }
@@ -154,7 +154,7 @@ impl NaiveSpace {
 
     /// The task with this ID.
     fn check_task(&self, id: BlockId, once: impl FnOnce() -> Result<()>) -> Result<()> {
-        let found = self.find(id).ok_or_else(Error::not_found)?;
+        let found = self.find(id).ok_or_else(Error::no_block)?;
         once()?;
         if found.record.data.task.is_none() { Err(Error::rule("no task")) } else { Ok(()) }
     }

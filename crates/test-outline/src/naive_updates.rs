@@ -43,7 +43,7 @@ impl NaiveSpace {
 
     fn check_patch(&self, by: By<'_>, index: usize, patches: &[DocumentPatch]) -> Result<()> {
         let Some(patch) = patches.get(index) else { return Ok(()) };
-        let found = self.document(patch.id).ok_or_else(|| Error::not_found().at("id"))?;
+        let found = self.document(patch.id).ok_or_else(|| Error::no_document().at("id"))?;
         let (record, title) = (&found.record, &found.root.record.data.inline);
         rules::check_once(index, patches, |patch| patch.id).map_err(|error| error.at("id"))?;
         if record.location == Location::Inbox {
@@ -60,7 +60,7 @@ impl NaiveSpace {
         if let Location::Folder(folder) = location
             && self.folder(folder).is_none()
         {
-            return Err(Error::not_found().at("location.folderId"));
+            return Err(Error::no_folder().at("location.folderId"));
         }
         let Some(new) = patch.title.as_ref().filter(|new| *new != title) else { return Ok(()) };
         let page = BlockDraft::new(BlockData::page(new.clone()));
@@ -104,7 +104,7 @@ impl NaiveSpace {
 
     fn update_folder_by(&mut self, patch: &FolderPatch) -> Result<()> {
         let id = self.named(patch.id)?;
-        let before = self.folder(id).ok_or_else(Error::not_found)?.clone();
+        let before = self.folder(id).ok_or_else(Error::no_folder)?.clone();
         check_rev(patch.rev, before.rev)?;
         if let Some(name) = patch.name.as_ref().filter(|name| **name != before.name) {
             self.check_name(name).map_err(|error| error.at("name"))?;

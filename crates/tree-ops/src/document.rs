@@ -266,7 +266,7 @@ fn each<T: ReadTree + ?Sized>(
     let mut unique_ids = HashSet::new();
     for (index, id) in ids.iter().enumerate() {
         let mut check = || {
-            let record = tree.document(*id)?.ok_or_else(Error::not_found)?;
+            let record = tree.document(*id)?.ok_or_else(Error::no_document)?;
             // Existence first: a duplicate of an unknown document is reported as not found.
             if !unique_ids.insert(*id) {
                 return Err(Error::validation(format!("document {id} is named twice")));

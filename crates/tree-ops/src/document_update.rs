@@ -63,7 +63,7 @@ impl<'a, T: ReadTree + ?Sized> DocumentUpdate<'a, T> {
     }
 
     fn look_up(&mut self, id: DocumentId) -> Result<(DocumentRecord, BlockRecord)> {
-        let record = self.tree.document(id)?.ok_or_else(Error::not_found)?;
+        let record = self.tree.document(id)?.ok_or_else(Error::no_document)?;
         // Existence first: a duplicate of an unknown document is reported as not found.
         if !self.named.insert(id) {
             return Err(Error::validation(format!("document {id} is named twice")));

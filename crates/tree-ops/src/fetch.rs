@@ -29,7 +29,7 @@ pub fn fetch<T: ReadTree + ?Sized>(
     metadata: bool,
     plain: &dyn Fn(&BlockData) -> String,
 ) -> Result<Block> {
-    let missing = || Error::not_found().at("id");
+    let missing = || Error::no_block().at("id");
     // Depth 0 is the common case of lists: it reads no subtree.
     if max_depth == Some(0) {
         let block = tree.block(block)?.ok_or_else(missing)?;

@@ -330,7 +330,7 @@ impl<'a, T: ReadFolders + ?Sized> RequestFolders<'a, T> {
     ) -> Result<FolderRecord> {
         match id {
             FolderRef::BuiltIn(location) => Err(Error::rule(refusal(location))),
-            FolderRef::Folder(folder) => self.folders.folder(folder)?.ok_or_else(Error::not_found),
+            FolderRef::Folder(folder) => self.folders.folder(folder)?.ok_or_else(Error::no_folder),
         }
     }
 

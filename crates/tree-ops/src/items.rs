@@ -45,9 +45,9 @@ pub fn prepare_collection<T: ReadTree + ?Sized>(
     collection: BlockId,
 ) -> Result<PreparedTarget> {
     let prepare = || {
-        let block = tree.block(collection)?.ok_or_else(Error::not_found)?;
+        let block = tree.block(collection)?.ok_or_else(Error::no_collection)?;
         if block.data.block_type() != BlockType::Collection {
-            return Err(Error::not_found());
+            return Err(Error::no_collection());
         }
         let reader = RequestReader::new(tree);
         let document = reader.locate(collection)?.document;

@@ -47,7 +47,7 @@ impl<'a, T: ReadTree + ?Sized> RequestReader<'a, T> {
 
     /// The location of a block named by the request. Its document must be writable.
     pub(crate) fn locate(&self, block: BlockId) -> Result<BlockLocation> {
-        let location = self.tree.locate(block)?.ok_or_else(Error::not_found)?;
+        let location = self.tree.locate(block)?.ok_or_else(Error::no_block)?;
         // The walk to the root starts here in most operations: the first step is free.
         self.parents.borrow_mut().insert(block, location.parent);
         self.document_location(location.document)?;

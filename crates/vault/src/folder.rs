@@ -76,7 +76,8 @@ impl ImportSource for MemorySource {
     }
 
     fn read(&mut self, path: &str, _: usize) -> Result<Vec<u8>> {
-        self.0.get(path).cloned().ok_or_else(Error::not_found)
+        let found = self.0.get(path).cloned();
+        found.ok_or_else(|| Error::not_found(format!("no file has the path {path}")))
     }
 }
 

@@ -105,7 +105,7 @@ fn import_relaxed(
 ) -> Result<ImportReport> {
     let into = bulk::read(notes, |view| with_ancestors(view, options.folder))?;
     if into.is_empty() && options.folder.is_some() {
-        return Err(Error::not_found().at("folder"));
+        return Err(Error::no_folder().at("folder"));
     }
     let factory = DocumentFactory::new(notes);
     let takes_note = |day| bulk::read(notes, |view| Ok(view.daily_note(day)?.is_none()));

@@ -66,7 +66,7 @@ impl ImportSource for Files {
 
     fn read(&mut self, path: &str, _: usize) -> Result<Vec<u8>> {
         self.reads += 1;
-        self.files.get(path).map(|file| file.0.clone()).ok_or_else(Error::not_found)
+        self.files.get(path).map(|file| file.0.clone()).ok_or_else(Error::no_file)
     }
 }
 

@@ -54,9 +54,9 @@ fn unknown_and_malformed_are_answered_alike() {
         ] {
             let error =
                 host.ask(operation, &body.replace("\"?\"", &json!(id).to_string())).unwrap_err();
-            let message = format!("{path}: not found");
+            let message = format!("{path}: no block has this ID");
             let expected = json!({"code": "NOT_FOUND", "error": message, "message": message,
-                "details": [{"path": path, "message": "not found"}]});
+                "details": [{"path": path, "message": "no block has this ID"}]});
             assert_eq!(
                 serde_json::to_value(&error).unwrap(),
                 expected,
@@ -65,9 +65,12 @@ fn unknown_and_malformed_are_answered_alike() {
         }
     }
     for id in ["01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap(), leafbase::DocumentId::NIL] {
-        assert_eq!(host.notes.document(id).unwrap_err().to_string(), "not found");
-        assert_eq!(host.notes.document_of(id).unwrap_err().to_string(), "not found");
-        assert_eq!(host.notes.content_markdown(id).unwrap_err().to_string(), "id: not found");
+        assert_eq!(host.notes.document(id).unwrap_err().to_string(), "no document has this ID");
+        assert_eq!(host.notes.document_of(id).unwrap_err().to_string(), "no block has this ID");
+        assert_eq!(
+            host.notes.content_markdown(id).unwrap_err().to_string(),
+            "id: no block has this ID"
+        );
     }
     assert_eq!(host.dump(), before);
 }

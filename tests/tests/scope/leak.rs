@@ -40,7 +40,7 @@ impl Leak {
                 if reply.is_ok || !ids.iter().any(|id| body.contains(id.as_str())) {
                     return reply;
                 }
-                reply.json.replace("not found", "hidden")
+                reply.json.replace("has this ID", "is visible")
             }
             Self::Relations => {
                 let Some(collection) = hidden.collections.first() else { return reply };

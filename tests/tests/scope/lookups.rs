@@ -129,7 +129,7 @@ impl Scene {
         let after = self.store.counts();
         let exists = |id: BlockId| self.space.connect().document_of(id).is_ok();
         if self.tells_hidden && !reply.is_ok && id.parse().is_ok_and(exists) {
-            reply.json = reply.json.replace("not found", "hidden");
+            reply.json = reply.json.replace("has this ID", "is visible");
         }
         (reply, [0, 1].map(|count| after[count] - before[count]))
     }

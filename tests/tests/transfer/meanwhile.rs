@@ -188,7 +188,7 @@ impl ImportSource for Fading {
 
     fn open(&mut self, path: &str, at_most: u64) -> Result<Box<dyn Read + '_>> {
         self.opened.borrow_mut().push(path.to_owned());
-        self.left.set(self.left.get().checked_sub(1).ok_or_else(Error::not_found)?);
+        self.left.set(self.left.get().checked_sub(1).ok_or_else(Error::no_file)?);
         Ok(Box::new(Cursor::new(
             self.files.read(path, usize::try_from(at_most).unwrap_or(usize::MAX))?,
         )))

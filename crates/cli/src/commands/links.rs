@@ -1,5 +1,7 @@
 //! `leafbase links`: shows the outgoing and incoming links of a document.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use leafbase::{Connection, DocumentId, Link};
 
@@ -64,7 +66,12 @@ fn section(
     let heading = if links.is_empty() { none } else { some };
     context.out.line(context.out.paint(styles::TITLE, heading))?;
     let mut rows: Vec<(String, Vec<Cell>)> = Vec::with_capacity(links.len());
+    let mut listed = HashSet::new();
     for link in links {
+        // A block that links twice is one row.
+        if !listed.insert((link.block_id, other(link), link.target_date)) {
+            continue;
+        }
         let path = match (other(link), link.target_date) {
             (Some(document), _) => folders.path_of(&notes.document(document)?),
             (None, Some(day)) => day.to_string(),

@@ -66,7 +66,7 @@ impl DayOrNone {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TaskView {
-    /// Active, upcoming and in the inbox
+    /// Active, upcoming, in the inbox, and elsewhere without a day
     Open,
     /// Scheduled or due today or earlier
     Active,
@@ -92,6 +92,7 @@ impl TasksCommand {
                     ("Active", TaskScope::Active),
                     ("Upcoming", TaskScope::Upcoming),
                     ("Inbox", TaskScope::Inbox),
+                    ("Without a day", TaskScope::Open),
                 ]
             }
             (None, TaskView::Active) => vec![("", TaskScope::Active)],
@@ -99,7 +100,8 @@ impl TasksCommand {
             (None, TaskView::Inbox) => vec![("", TaskScope::Inbox)],
             (None, TaskView::Logbook) => vec![("", TaskScope::Logbook)],
         };
-        // A task in the inbox may be active, too: it is listed once.
+        // A task in the inbox may be active, too, and the last group is every open one left: each
+        // is listed once.
         let mut listed = HashSet::new();
         let mut found: Vec<(&str, Vec<Task>)> = Vec::with_capacity(scopes.len());
         for (name, scope) in scopes {
@@ -115,9 +117,20 @@ impl TasksCommand {
                     request.paging = paging;
                     list(&request)
                 })?;
-            } else {
-                found.push((name, list(&request)?.items));
+                continue;
             }
+            let mut tasks = Vec::new();
+            loop {
+                let page = list(&request)?;
+                tasks.extend(page.items);
+                let left = self.limit.map(|limit| limit.saturating_sub(tasks.len()));
+                if page.next_cursor.is_none() || left == Some(0) {
+                    break;
+                }
+                request.paging.cursor = page.next_cursor;
+                request.paging.limit = left;
+            }
+            found.push((name, tasks));
         }
         if context.options.json {
             return Ok(());

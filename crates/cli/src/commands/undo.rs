@@ -29,11 +29,16 @@ impl UndoCommand {
             })?;
             numbers.extend(found.into_iter().map(|number| number as u64));
         }
+        let last = notes.last_sequence()?;
         if numbers.is_empty() {
-            numbers.push(notes.last_sequence()?);
+            numbers.push(last);
         }
         if numbers == [0] {
             return Err(CliError::usage("the space has no change to undo"));
+        }
+        if let Some(unknown) = numbers.iter().find(|number| !(1..=last).contains(*number)) {
+            return Err(CliError::not_found(format!("no change has the number {unknown}"))
+                .hint("list the changes with their numbers: leafbase log"));
         }
         let undone = notes.undo(UndoChanges::new(numbers.iter().copied()));
         let change = undone.map_err(|error| {

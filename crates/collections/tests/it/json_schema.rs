@@ -48,7 +48,7 @@ fn verdict(schema: &Schema, new_options: bool, body: &Value) -> Result<()> {
         Some(PropertyValue::Relations(items)) => items.contains(&BlockId::NIL),
         _ => false,
     };
-    if changes.iter().flatten().any(is_missing) { Err(Error::not_found()) } else { Ok(()) }
+    if changes.iter().flatten().any(is_missing) { Err(Error::no_collection()) } else { Ok(()) }
 }
 
 /// The rule of the block operations on which types they make.

@@ -411,21 +411,29 @@ fn related_items_are_there_and_of_the_right_collection() {
         (
             (BOOKS, 10, "authors", &[99][..]),
             ErrorKind::NotFound,
-            "items[0].properties.authors: not found".to_owned(),
+            "items[0].properties.authors: no item has this ID".to_owned(),
         ),
         // The place is that in the request, where one may be named twice.
         (
             (BOOKS, 10, "authors", &[20, 20, 99]),
             ErrorKind::NotFound,
-            "items[0].properties.authors[2]: not found".to_owned(),
+            "items[0].properties.authors[2]: no item has this ID".to_owned(),
         ),
         (
             (BOOKS, 10, "authors", &[99, 99]),
             ErrorKind::NotFound,
-            "items[0].properties.authors[0]: not found".to_owned(),
+            "items[0].properties.authors[0]: no item has this ID".to_owned(),
         ),
-        ((BOOKS, 99, "authors", &[20]), ErrorKind::NotFound, "items[0].id: not found".to_owned()),
-        ((BOOKS, 20, "authors", &[20]), ErrorKind::NotFound, "items[0].id: not found".to_owned()),
+        (
+            (BOOKS, 99, "authors", &[20]),
+            ErrorKind::NotFound,
+            "items[0].id: no item has this ID".to_owned(),
+        ),
+        (
+            (BOOKS, 20, "authors", &[20]),
+            ErrorKind::NotFound,
+            "items[0].id: no item has this ID".to_owned(),
+        ),
         (
             (PEOPLE, 20, "wrote", &[10, 21]),
             ErrorKind::SchemaMismatch,

@@ -120,12 +120,12 @@ fn relations_that_cannot_be_are_refused() {
         (
             json!([to(json!(id(9)), "X")]),
             ErrorKind::NotFound,
-            "properties[0].targetCollectionId: not found",
+            "properties[0].targetCollectionId: no collection has this ID",
         ),
         (
             json!([to(json!("x"), "X")]),
             ErrorKind::NotFound,
-            "properties[0].targetCollectionId: not found",
+            "properties[0].targetCollectionId: no collection has this ID",
         ),
         (
             json!([with(author(), json!({"inverseKey": "books"}))]),
@@ -277,7 +277,7 @@ fn faults_beside_a_relation_that_goes_are_told_in_their_place() {
     for (properties, message) in [
         (
             json!([own("Sequel"), to(json!(id(9)), "X")]),
-            "properties[1].targetCollectionId: not found",
+            "properties[1].targetCollectionId: no collection has this ID",
         ),
         (
             json!([with(own("Sequel"), json!({"inverseKey": "liked"}))]),

@@ -36,7 +36,7 @@ impl Editor {
         let undo = notes.undo_manager();
         let page = undo.notes().watch(Fetch::new(page))?;
         let lines = page.entries().to_vec();
-        let block = lines.get(1).or(lines.first()).ok_or_else(Error::not_found)?.block.id;
+        let block = lines.get(1).or(lines.first()).ok_or_else(Error::no_block)?.block.id;
         Ok(Self { undo, page, lines, block, offset: 0, status: String::new() })
     }
 

@@ -497,7 +497,7 @@ mod tests {
             let error = scene.seen.fetch(Fetch::day(day)).unwrap_err();
             assert_eq!(
                 (error.code(), error.path(), error.message()),
-                ("NOT_FOUND", "date", "not found")
+                ("NOT_FOUND", "date", "no note is of this day")
             );
             for blocks in ["x", ""] {
                 let error =

@@ -109,7 +109,7 @@ pub(in crate::core) fn purge(
     let mut embedded = Vec::with_capacity(documents.len());
     for id in documents {
         let reader = transaction.reader()?;
-        let record = reader.document(*id)?.ok_or_else(Error::not_found)?;
+        let record = reader.document(*id)?.ok_or_else(Error::no_document)?;
         let mut subtrees = reader.subtree(id.root(), None)?;
         embedded.push(EmbeddedFiles::of(&subtrees));
         subtrees.0.retain(|node| relations::is_part(node.block.data.block_type()));

@@ -88,7 +88,7 @@ impl<'a> Tree<'a> {
     /// # Errors
     /// [`ErrorKind::NotFound`] if the document is hidden.
     pub(crate) fn reader_of(&self, document: DocumentId) -> Result<SpaceReader<'a>> {
-        if self.can_see_document(document)? { Ok(self.reader) } else { Err(Error::not_found()) }
+        if self.can_see_document(document)? { Ok(self.reader) } else { Err(Error::no_document()) }
     }
 
     /// The store's reader for the content of `block` and the rest of its document.
@@ -96,7 +96,7 @@ impl<'a> Tree<'a> {
     /// # Errors
     /// [`ErrorKind::NotFound`] if the block is hidden.
     pub(crate) fn reader_at(&self, block: BlockId) -> Result<SpaceReader<'a>> {
-        if self.is_hidden(block)? { Err(Error::not_found()) } else { Ok(self.reader) }
+        if self.is_hidden(block)? { Err(Error::no_block()) } else { Ok(self.reader) }
     }
 
     /// The store's reader without the guard: for what follows from data that the guard let pass.
@@ -209,7 +209,7 @@ impl<'a> Tree<'a> {
     /// # Errors
     /// [`ErrorKind::NotFound`] if the document is hidden or does not exist.
     pub(crate) fn comments_in(&self, document: DocumentId) -> Result<Vec<(BlockId, Comment)>> {
-        self.stored_document(document)?.ok_or_else(Error::not_found)?;
+        self.stored_document(document)?.ok_or_else(Error::no_document)?;
         let stored_in = self.stored_in(document)?;
         if stored_in == document {
             return self.reader.comments_in(document);

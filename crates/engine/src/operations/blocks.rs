@@ -62,7 +62,7 @@ impl<A: AccessScope> Connection<A> {
             FetchFrom::Block(block) => block,
             FetchFrom::Day(day) => {
                 let day = days::resolve(day, &tree.zone()?, self.space.now())?;
-                tree.daily_note(day)?.ok_or_else(|| Error::not_found().at("date"))?.id.root()
+                tree.daily_note(day)?.ok_or_else(|| Error::no_daily_note().at("date"))?.id.root()
             }
         };
         fetched(tree, start, request, self.limits())

@@ -175,7 +175,7 @@ fn comments_on(tree: &Tree<'_>, blocks: &[BlockId]) -> Result<Vec<(BlockId, Comm
         tree.full_reader()?.prefetch_locations(blocks);
     }
     for (index, block) in blocks.iter().enumerate() {
-        let found = tree.locate(*block).and_then(|found| found.ok_or_else(Error::not_found));
+        let found = tree.locate(*block).and_then(|found| found.ok_or_else(Error::no_block));
         let document = found.map_err(|error| error.at(format_args!("blockIds[{index}]")))?.document;
         within.entry(document).or_default().insert(*block);
     }
@@ -271,7 +271,7 @@ impl<'t, 'a> NamedComments<'t, 'a> {
 
     /// The comment, which may be changed.
     fn find(&mut self, id: CommentId) -> Result<LocatedComment> {
-        let found = self.tree.comment(id)?.ok_or_else(Error::not_found)?;
+        let found = self.tree.comment(id)?.ok_or_else(Error::no_comment)?;
         check_writable(self.tree, found.document, &mut self.writable)?;
         // Existence first: an unknown comment named twice is reported as not found.
         if !self.ids.insert(id) {
@@ -325,7 +325,7 @@ fn document_of(
     block: BlockId,
     writable: &mut HashSet<DocumentId>,
 ) -> Result<DocumentId> {
-    let document = tree.locate(block)?.ok_or_else(Error::not_found)?.document;
+    let document = tree.locate(block)?.ok_or_else(Error::no_block)?.document;
     check_writable(tree, document, writable)?;
     Ok(document)
 }

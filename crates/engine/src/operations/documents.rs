@@ -274,7 +274,7 @@ impl<A: FullAccess> Connection<A> {
             // Read afterward: in a batch a document has one new revision, however often it moves.
             transaction.plan_with_reader(|reader, _| {
                 let row = |record: &DocumentRecord| -> Result<Document> {
-                    let row = reader.stored_document(record.id)?.ok_or_else(Error::not_found)?;
+                    let row = reader.stored_document(record.id)?.ok_or_else(Error::no_document)?;
                     Ok(Document { with_destination: true, ..titled(row, false) })
                 };
                 records.iter().map(row).collect()
@@ -301,7 +301,7 @@ impl<A: FullAccess> Connection<A> {
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<Document> {
         self.operation("document").read(|tree| {
-            let row = tree.stored_document(id)?.ok_or_else(Error::not_found)?;
+            let row = tree.stored_document(id)?.ok_or_else(Error::no_document)?;
             Ok(self.linked(titled(row, true)))
         })
     }
@@ -375,7 +375,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::NotFound`].
     pub fn document_of(&self, block: impl Into<BlockId>) -> Result<DocumentId> {
         self.operation("document_of")
-            .read(|tree| Ok(tree.locate(block.into())?.ok_or_else(Error::not_found)?.document))
+            .read(|tree| Ok(tree.locate(block.into())?.ok_or_else(Error::no_block)?.document))
     }
 }
 
@@ -383,7 +383,7 @@ impl<A: AccessScope> Connection<A> {
 pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destination) -> Result<()> {
     match destination {
         Destination::Folder(folder) if reader.folder(folder)?.is_none() => {
-            Err(Error::not_found().at("destination.folderId"))
+            Err(Error::no_folder().at("destination.folderId"))
         }
         _ => Ok(()),
     }

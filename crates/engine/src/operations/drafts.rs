@@ -156,7 +156,7 @@ impl ValidatedDrafts {
     fn hidden_file(&self, tree: &Tree<'_>) -> Result<Option<(usize, Error)>> {
         for (number, file, path) in self.files.iter().flatten() {
             if !tree.can_see_file(*file)? {
-                return Ok(Some((*number, Error::not_found().at(path))));
+                return Ok(Some((*number, Error::no_file().at(path))));
             }
         }
         Ok(None)

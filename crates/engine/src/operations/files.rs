@@ -4,7 +4,7 @@ use std::io::Read;
 
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockDraft, BlockId, DayRef, Edit, Error, Position,
-    PositionTarget, Result, UploadFile, UploadedFile,
+    PositionTarget, Result, UploadFile, UploadedFile, invariant,
 };
 use leafbase_tree_ops as ops;
 
@@ -136,16 +136,19 @@ impl<A: Unbatched> Connection<A> {
         position: Position,
         upload: &Upload,
     ) -> Result<BlockId> {
-        let place = self
-            .resolve_position(transaction, position, false)?
-            .ok_or_else(|| Error::not_found().at("position"))?;
+        let Some(place) = self.resolve_position(transaction, position, false)? else {
+            invariant!("blocks that are inserted have a place");
+        };
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted =
             transaction.plan(|tree, context| ops::insert(tree, context, drafts, place))?;
         let mut edits = vec![Edit::CreateAsset(upload.record(transaction.context.stamp))];
         edits.append(&mut inserted.edits);
         transaction.apply(edits)?;
-        inserted.top.first().copied().ok_or_else(Error::not_found)
+        let Some(block) = inserted.top.first() else {
+            invariant!("the draft of an upload is inserted");
+        };
+        Ok(*block)
     }
 
     /// Returns the record of an uploaded file: its media type, name, size, hash and upload stamp.
@@ -166,7 +169,7 @@ impl<A: Unbatched> Connection<A> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such file, or no visible block shows it.
     pub fn file(&self, id: AssetId) -> Result<AssetRecord> {
-        self.operation("file").read(|tree| tree.file(id)?.ok_or_else(Error::not_found))
+        self.operation("file").read(|tree| tree.file(id)?.ok_or_else(Error::no_file))
     }
 
     /// Opens an uploaded file for reading, with seeking. It stays readable as long as the file

@@ -53,7 +53,7 @@ impl<A: FullAccess> Connection<A> {
         limit: usize,
     ) -> Result<Vec<DocumentVersion>> {
         self.operation("history").read_all(|reader| {
-            reader.document(document)?.ok_or_else(Error::not_found)?;
+            reader.document(document)?.ok_or_else(Error::no_document)?;
             let is_before = |change: &Result<Change>| match change {
                 Ok(change) => before.is_none_or(|before| change.sequence < before),
                 Err(_) => true,
@@ -96,7 +96,7 @@ impl<A: FullAccess> Connection<A> {
         operation.read(|tree| {
             let reader = tree.full_reader()?;
             if sequence > reader.last_sequence()? {
-                return Err(Error::not_found());
+                return Err(Error::no_change());
             }
             let past = PastDocument::at(reader, &planned, document, sequence)?;
             let links = LinkRedactor::new(tree);
@@ -178,7 +178,7 @@ impl<A: FullAccess> Connection<A> {
             let edits = transaction.plan(|tree, context| {
                 let reader = tree.full_reader()?;
                 if sequence > reader.last_sequence()? {
-                    return Err(Error::not_found());
+                    return Err(Error::no_change());
                 }
                 let past = PastDocument::at(reader, &planned, document, sequence)?;
                 let mut past = past.into_tree();

@@ -90,7 +90,7 @@ impl<A: FullAccess> Connection<A> {
     /// [`crate::ErrorKind::NotFound`].
     pub fn document_links(&self, document: DocumentId) -> Result<DocumentLinks> {
         self.operation("document_links").read(|tree| {
-            let record = tree.document(document)?.ok_or_else(Error::not_found)?;
+            let record = tree.document(document)?.ok_or_else(Error::no_document)?;
             let reader = tree.full_reader()?;
             let blocks = tree.subtree(document.root(), None)?;
             let mut names = DocumentNames::new(tree);

@@ -65,8 +65,8 @@ fn resolved(
     texts: &VisibleTexts<'_, '_>,
     block: BlockId,
 ) -> Result<ResolvedBlock> {
-    let document_id = tree.locate(block)?.ok_or_else(Error::not_found)?.document;
-    let document = tree.document(document_id)?.ok_or_else(Error::not_found)?;
+    let document_id = tree.locate(block)?.ok_or_else(Error::no_block)?.document;
+    let document = tree.document(document_id)?.ok_or_else(Error::no_block)?;
     let path = path_to(texts, block)?;
     Ok(ResolvedBlock { block_id: block, document_id, day: document.day, path })
 }

@@ -208,7 +208,7 @@ struct PageTarget<'a> {
 
 impl<'a> PageTarget<'a> {
     fn find(tree: &'a Tree<'a>, context: &'a Context<'a>, page: BlockId) -> Result<Self> {
-        let missing = || Error::not_found().at("pageId");
+        let missing = || Error::no_block().at("pageId");
         let document = tree.locate(page)?.ok_or_else(missing)?.document;
         let location = tree.document(document)?.ok_or_else(missing)?.location;
         let is_inbox = location == Location::Inbox && page == document.root();

@@ -51,7 +51,7 @@ impl<A: AccessScope> Connection<A> {
                 let siblings = siblings_of(tree, first_id)?;
                 let range = ops::sibling_range(tree, context, &siblings, first_id, last_id)?;
                 let Some(location) = tree.locate(first_id)? else {
-                    return Err(Error::not_found().at("firstId"));
+                    return Err(Error::no_block().at("firstId"));
                 };
                 let (Some(parent), after) = (location.parent, range.blocks.last().copied()) else {
                     return Err(Error::rule("a root is copied with its document").at("firstId"));
@@ -172,7 +172,7 @@ impl<A: AccessScope> Connection<A> {
 
 /// The children of the parent of a block, in order; none beside a root.
 pub(crate) fn siblings_of(tree: &Tree<'_>, block: BlockId) -> Result<Vec<BlockId>> {
-    let location = tree.locate(block)?.ok_or_else(|| Error::not_found().at("firstId"))?;
+    let location = tree.locate(block)?.ok_or_else(|| Error::no_block().at("firstId"))?;
     match location.parent {
         Some(parent) => {
             let stored_in = tree.stored_in(location.document)?;
@@ -247,7 +247,7 @@ fn sort_moves(
     most: usize,
 ) -> Result<Vec<(Vec<BlockId>, ResolvedPosition)>> {
     let location = ops::locate_writable(tree, request.parent_id)?;
-    let parent = tree.block(request.parent_id)?.ok_or_else(Error::not_found)?;
+    let parent = tree.block(request.parent_id)?.ok_or_else(Error::no_block)?;
     if parent.data.block_type() == BlockType::Collection {
         return Err(Error::rule("items have no order of their own"));
     }

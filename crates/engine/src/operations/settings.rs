@@ -96,7 +96,7 @@ impl Space {
     /// [`ErrorKind::NotFound`] at `name`; errors of the store.
     pub fn kept_scope(&self, name: &str) -> Result<Scope> {
         let kept = self.meta()?.scopes.into_iter().find(|kept| kept.name == name);
-        let kept = kept.ok_or_else(|| Error::not_found().at("name"))?;
+        let kept = kept.ok_or_else(|| Error::not_found("no scope has this name").at("name"))?;
         Ok(Scope::of_kept(self.clone(), kept))
     }
 

@@ -53,7 +53,7 @@ impl<A: FullAccess> Connection<A> {
             let (subtrees, schemas) = transaction.plan(|tree, context| {
                 let template = tree
                     .document(template_id)?
-                    .ok_or_else(|| Error::not_found().at("templateId"))?;
+                    .ok_or_else(|| Error::no_document().at("templateId"))?;
                 if template.location != Location::Templates {
                     let message = format!("document {template_id} is not a template");
                     return Err(Error::rule(message).at("templateId"));

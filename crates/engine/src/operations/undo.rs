@@ -174,7 +174,7 @@ fn inverses(reader: SpaceReader<'_>, sequences: &[u64]) -> Result<Vec<ChangeInve
     for (index, sequence) in sequences.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("sequences[{index}]"));
         if *sequence == 0 || *sequence > last {
-            return Err(at(Error::not_found()));
+            return Err(at(Error::no_change()));
         }
         let gone = |what: &str| at(reader.history_gone(what));
         let dropped = || gone(&format!("change {sequence} is no longer in the log"));

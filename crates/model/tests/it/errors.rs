@@ -38,7 +38,7 @@ fn an_error_is_small_and_travels() {
 #[test]
 fn as_json() {
     insta::assert_json_snapshot!([
-        Error::not_found(),
+        Error::no_block(),
         Error::validation("expected a day YYYY-MM-DD, got \"soon\"")
             .at("scheduleDate")
             .at("taskInfo")

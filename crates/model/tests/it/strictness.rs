@@ -230,7 +230,7 @@ fn messages_and_paths_are_bounded() {
         assert!(error.message().len() < 1_010 && error.path().len() < 1_010);
     }
     let nested = (0..10_000)
-        .fold(leafbase_model::Error::not_found(), |error, level| error.at(format!("level{level}")));
+        .fold(leafbase_model::Error::no_block(), |error, level| error.at(format!("level{level}")));
     assert!(nested.path().starts_with("level9999.") && nested.path().ends_with(".level0"));
     assert!(nested.path().len() < 1_010);
 }

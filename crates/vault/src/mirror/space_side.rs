@@ -56,7 +56,7 @@ impl SpaceSide {
         let (top, is_import) = (options.folder, options.import.is_some());
         let side = Self { documents: BTreeMap::new(), top, is_import, folders };
         if top.is_some_and(|top| !side.folders.contains_key(&top)) {
-            return Err(Error::not_found().at("folder"));
+            return Err(Error::no_folder().at("folder"));
         }
         Ok(side)
     }

@@ -10,9 +10,12 @@ fn refusals() {
     let nine = ["\"a\""; 9].join(",");
     let refused = "back-references are not supported, at byte 3";
     for (body, expected) in [
-        (format!(r#"{{{nowhere},"pattern":"a"}}"#), "blockId: not found".to_owned()),
+        (format!(r#"{{{nowhere},"pattern":"a"}}"#), "blockId: no block has this ID".to_owned()),
         // What does not exist is told before anything else.
-        (format!(r#"{{{nowhere},"pattern":"(a","cursor":"x"}}"#), "blockId: not found".to_owned()),
+        (
+            format!(r#"{{{nowhere},"pattern":"(a","cursor":"x"}}"#),
+            "blockId: no block has this ID".to_owned(),
+        ),
         (r#"{"blockId":"@trip","pattern":"(a)\\1"}"#.to_owned(), format!("pattern: {refused}")),
         (r#"{"blockId":"@trip","pattern":["(a)\\1"]}"#.to_owned(), format!("pattern: {refused}")),
         (

@@ -196,7 +196,7 @@ fn a_url_of_no_file_is_just_a_url() {
     );
     assert_eq!(
         shown.scene.notes.open_file(never.parse().unwrap()).unwrap_err().message(),
-        "not found"
+        "no file has this ID"
     );
     shown.delete(block);
     shown.assert_lives(true, "the one that exists");

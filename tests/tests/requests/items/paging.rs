@@ -97,8 +97,8 @@ fn what_is_no_part_is_refused() {
         ),
         ("items books", r#""cursor":"x""#, foreign),
         ("items books", &format!(r#""cursor":"c{people}{a}""#), foreign),
-        ("items home", "", "NOT_FOUND collectionId: not found"),
-        ("items a", "", "NOT_FOUND collectionId: not found"),
+        ("items home", "", "NOT_FOUND collectionId: no collection has this ID"),
+        ("items a", "", "NOT_FOUND collectionId: no collection has this ID"),
     ]);
 }
 

@@ -24,7 +24,7 @@ fn library() -> Library {
 
 #[test]
 fn what_is_named_is_there() {
-    let missing = "NOT_FOUND collectionId: not found";
+    let missing = "NOT_FOUND collectionId: no collection has this ID";
     let mut library = library();
     for collection in ["gone", "home", "Dune", "words"] {
         library.run(&[
@@ -38,12 +38,12 @@ fn what_is_named_is_there() {
             (
                 "update books",
                 &format!(r#"[{{"id":"@Dune"}},{{"id":"@{item}"}},{{"id":"@{item}"}}]"#),
-                "NOT_FOUND itemsToUpdate[1].id: not found",
+                "NOT_FOUND itemsToUpdate[1].id: no item has this ID",
             ),
             (
                 "delete books",
                 &format!(r#"["@Dune","@{item}","@{item}"]"#),
-                "NOT_FOUND idsToDelete[1]: not found",
+                "NOT_FOUND idsToDelete[1]: no item has this ID",
             ),
         ]);
     }

@@ -54,7 +54,7 @@ fn a_schema_is_shown_in_two_formats() {
     for id in ["@library", "01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
         for format in ["schema", "json-schema-items"] {
             let line = shelf.line("schema", &json!({"collectionId": id, "format": format}));
-            assert_eq!(line, "NOT_FOUND collectionId: not found");
+            assert_eq!(line, "NOT_FOUND collectionId: no collection has this ID");
         }
     }
 }
@@ -121,11 +121,11 @@ fn a_collection_stands_at_any_position() {
         ),
         (
             json!({"position": "end", "pageId": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}),
-            "NOT_FOUND position.pageId: not found",
+            "NOT_FOUND position.pageId: no block has this ID",
         ),
         (
             json!({"position": "after", "siblingId": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}),
-            "NOT_FOUND position.siblingId: not found",
+            "NOT_FOUND position.siblingId: no block has this ID",
         ),
     ] {
         let shelf = scene();
@@ -229,11 +229,11 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
         ),
         (
             schema("x", json!([relation("A", "@library")])),
-            "NOT_FOUND schema.properties[0].targetCollectionId: not found",
+            "NOT_FOUND schema.properties[0].targetCollectionId: no collection has this ID",
         ),
         (
             schema("x", json!([relation("A", "01ARZ3NDEKTSV4RRFFQ69G5FAV")])),
-            "NOT_FOUND schema.properties[0].targetCollectionId: not found",
+            "NOT_FOUND schema.properties[0].targetCollectionId: no collection has this ID",
         ),
         (
             schema("x", json!([with(relation("A", "@people"), json!({"inverseKey": "title"}))])),
@@ -262,7 +262,7 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
     for id in ["@library", "@b1", "01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
         let line =
             shelf.line("replace", &json!({"collectionId": id, "schema": schema(" ", json!([]))}));
-        assert_eq!(line, "NOT_FOUND collectionId: not found");
+        assert_eq!(line, "NOT_FOUND collectionId: no collection has this ID");
     }
 }
 
@@ -290,7 +290,7 @@ fn collections_are_listed_by_document() {
         (json!({"documentIds": []}), "{items:[]}".to_owned()),
         (
             json!({"documentIds": ["@club", "@books"]}),
-            "NOT_FOUND documentIds[1]: not found".to_owned(),
+            "NOT_FOUND documentIds[1]: no document has this ID".to_owned(),
         ),
         (
             json!({"documentIds": ["@club"], "documentFilterMode": "exclude"}),

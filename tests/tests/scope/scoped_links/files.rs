@@ -83,7 +83,7 @@ fn only_files_that_are_seen_may_be_named() {
                     assert!(!matches!(*name, "own" | "shown"), "{block}: {error}");
                     assert_eq!(
                         (error.code(), error.path(), error.message()),
-                        ("NOT_FOUND", path.as_str(), "not found"),
+                        ("NOT_FOUND", path.as_str(), "no file has this ID"),
                         "{block}"
                     );
                     assert_eq!(scene.all(), before);
@@ -138,7 +138,7 @@ fn an_update_may_keep_the_files_that_a_block_has() {
                 Err(error) => {
                     assert_eq!(
                         (error.code(), error.path(), error.message()),
-                        ("NOT_FOUND", path, "not found"),
+                        ("NOT_FOUND", path, "no file has this ID"),
                         "{name}"
                     );
                     assert!(!is_seen);
@@ -194,7 +194,7 @@ fn titles_of_items_and_names_of_collections_name_files_that_are_seen() {
                 Err(error) => {
                     assert_eq!(
                         (error.code(), error.path(), error.message()),
-                        ("NOT_FOUND", path, "not found"),
+                        ("NOT_FOUND", path, "no file has this ID"),
                         "{name}"
                     );
                     assert!(!matches!(*name, "own" | "shown"), "{path} {name}");

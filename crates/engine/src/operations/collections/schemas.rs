@@ -6,7 +6,7 @@ use leafbase_collections::items_schema;
 use leafbase_model::{
     BlockId, Collection, CollectionSchema, CreateCollection, DocumentFilterMode, DocumentId, Error,
     GetSchema, Items, ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat,
-    SchemaReply,
+    SchemaReply, invariant,
 };
 use leafbase_store::CollectionEntry;
 use leafbase_tree_ops::ReadTree;
@@ -99,9 +99,9 @@ impl<A: AccessScope> Connection<A> {
     pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
         let CreateCollection { schema, position, .. } = request;
         let (made, _) = self.operation("create_collection").write(|transaction| {
-            let place = self
-                .resolve_position(transaction, position, false)?
-                .ok_or_else(|| Error::not_found().at("position"))?;
+            let Some(place) = self.resolve_position(transaction, position, false)? else {
+                invariant!("blocks that are inserted have a place");
+            };
             let draft = schema.clone();
             let (edits, made) =
                 transaction.plan(|tree, context| create(tree, context, draft, place))?;
@@ -241,7 +241,7 @@ fn shown_schema(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
 fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
     for (index, document) in documents.iter().enumerate() {
         if tree.document(*document)?.is_none() {
-            return Err(Error::not_found().at(format_args!("documentIds[{index}]")));
+            return Err(Error::no_document().at(format_args!("documentIds[{index}]")));
         }
     }
     Ok(documents.iter().copied().collect())

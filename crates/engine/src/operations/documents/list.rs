@@ -188,7 +188,7 @@ fn within(
                 Err(Error::validation(message))
             }
             FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => {
-                Err(Error::not_found())
+                Err(Error::no_folder())
             }
             FolderRef::Folder(folder) => Ok(*folder),
         };

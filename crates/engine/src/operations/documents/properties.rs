@@ -39,7 +39,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::NotFound`].
     pub fn document_properties(&self, id: DocumentId) -> Result<DocumentProperties> {
         self.operation("document_properties").read(|tree| {
-            tree.stored_document(id)?.ok_or_else(Error::not_found)?;
+            tree.stored_document(id)?.ok_or_else(Error::no_document)?;
             properties_of(tree, id)
         })
     }

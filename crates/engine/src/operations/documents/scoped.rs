@@ -92,7 +92,7 @@ impl Connection<Scoped> {
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<ScopedDocument> {
         self.operation("document").read(|tree| {
-            let row = tree.stored_document(id)?.ok_or_else(Error::not_found)?;
+            let row = tree.stored_document(id)?.ok_or_else(Error::no_document)?;
             shown(&LinkRedactor::new(tree), row, true)
         })
     }

@@ -53,7 +53,7 @@ impl<A: FullAccess> Connection<A> {
         self.write_patches(&patches, |transaction| {
             transaction.plan_with_reader(|reader, _| {
                 let row = |patch: &DocumentPatch| {
-                    let row = reader.stored_document(patch.id)?.ok_or_else(Error::not_found)?;
+                    let row = reader.stored_document(patch.id)?.ok_or_else(Error::no_document)?;
                     Ok(titled(row, false))
                 };
                 patches.iter().map(row).collect::<Result<_>>().map(Items)
@@ -121,7 +121,7 @@ impl<A: AccessScope> Connection<A> {
             transaction.plan(|tree, _| {
                 let links = LinkRedactor::new(tree);
                 let row = |patch: &DocumentPatch| {
-                    let row = tree.stored_document(patch.id)?.ok_or_else(Error::not_found)?;
+                    let row = tree.stored_document(patch.id)?.ok_or_else(Error::no_document)?;
                     shown(&links, row, false)
                 };
                 patches.iter().map(row).collect::<Result<_>>().map(Items)
@@ -166,7 +166,7 @@ fn planned(tree: &Tree<'_>, context: &Context<'_>, patches: &[DocumentPatch]) ->
 fn check_folder(tree: &Tree<'_>, patch: &DocumentPatch) -> Result<()> {
     match patch.location {
         Some(Location::Folder(folder)) if tree.full_reader()?.folder(folder)?.is_none() => {
-            Err(Error::not_found().at("location.folderId"))
+            Err(Error::no_folder().at("location.folderId"))
         }
         _ => Ok(()),
     }

@@ -122,7 +122,7 @@ impl DocumentSource<'_, '_> {
             let page = reader.find_documents(&self.query, cursor, DOCUMENTS_PER_READ)?;
             let cursor = |row: StoredDocument| {
                 let found = reader.matching_document(&self.query, row.record.id)?;
-                found.map(|(_, cursor)| (row, cursor)).ok_or_else(Error::not_found)
+                found.map(|(_, cursor)| (row, cursor)).ok_or_else(Error::no_document)
             };
             return page.documents.into_iter().map(cursor).collect();
         };
@@ -233,7 +233,7 @@ impl MissingPage<'_, '_> {
 fn existing(tree: &Tree<'_>, named: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
     let find = |(index, document): (usize, &DocumentId)| {
         let found = tree.document(*document)?.filter(|found| found.location != Location::Inbox);
-        let found = found.map(|record| record.id).ok_or_else(Error::not_found);
+        let found = found.map(|record| record.id).ok_or_else(Error::no_document);
         found.map_err(|error| error.at(format_args!("documentIds[{index}]")))
     };
     named.iter().enumerate().map(find).collect()

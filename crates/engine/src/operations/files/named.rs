@@ -25,7 +25,7 @@ pub(crate) fn check_named(
     for part in parts {
         for file in named(part).into_iter().filter(|file| !kept.contains(file)) {
             if !tree.can_see_file(file)? {
-                return Err(Error::not_found().at(field_of(part, field)));
+                return Err(Error::no_file().at(field_of(part, field)));
             }
         }
     }
@@ -38,9 +38,8 @@ pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &s
         return Ok(());
     }
     let checked = check_named(tree, before, &[BlockData::page(title)], "");
-    checked.map_err(
-        |error| if error.kind() == ErrorKind::NotFound { Error::not_found() } else { error },
-    )
+    checked
+        .map_err(|error| if error.kind() == ErrorKind::NotFound { Error::no_file() } else { error })
 }
 
 /// The uploaded files that `data` names.

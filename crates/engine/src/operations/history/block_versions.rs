@@ -49,7 +49,7 @@ impl<A: FullAccess> Connection<A> {
         let operation = self.operation("block_history");
         let planned = operation.planned_edits()?;
         operation.read_all(|reader| {
-            let location = reader.locate(block)?.ok_or_else(Error::not_found)?;
+            let location = reader.locate(block)?.ok_or_else(Error::no_block)?;
             let data = reader.block(block)?.map(|record| record.data);
             let mut past = PastBlock { block, data };
             let mut documents = vec![location.document];

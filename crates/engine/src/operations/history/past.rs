@@ -49,7 +49,7 @@ impl PastDocument {
 
     /// The document as it is.
     pub(super) fn present(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
-        reader.document(document)?.ok_or_else(Error::not_found)?;
+        reader.document(document)?.ok_or_else(Error::no_document)?;
         let subtrees = reader.subtree(document.root(), None)?;
         Ok(Self { tree: TreeCopy::new(document, document.root(), subtrees) })
     }
@@ -116,7 +116,7 @@ impl PastDocument {
                 self.tree.remove(*block);
             }
             Edit::CreateDocument { record, .. } if record.id == self.tree.document() => {
-                return Err(Error::not_found());
+                return Err(Error::not_found("the document did not exist yet"));
             }
             _ => {}
         }

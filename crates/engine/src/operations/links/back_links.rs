@@ -60,7 +60,7 @@ impl<A: AccessScope> Connection<A> {
         let request = request.into();
         request.paging.check()?;
         self.operation("back_links").read(|tree| {
-            let location = tree.locate(request.id)?.ok_or_else(|| Error::not_found().at("id"))?;
+            let location = tree.locate(request.id)?.ok_or_else(|| Error::no_block().at("id"))?;
             let after = request.paging.cursor.as_deref();
             let after = after.map(|text| LinkPosition::read(request.id, text)).transpose()?;
             let targets = targets(tree, &request, location)?;

@@ -55,7 +55,7 @@ impl<A: AccessScope> Connection<A> {
         let request = request.into();
         self.operation("resolve_embeds").read(|tree| {
             if !tree.can_see(request.id)? {
-                return Err(Error::not_found().at("id"));
+                return Err(Error::no_block().at("id"));
             }
             let names = DocumentNames::new(tree);
             EmbedReader { tree, names, limits: self.limits() }.graph(&request)

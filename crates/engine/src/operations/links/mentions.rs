@@ -109,7 +109,7 @@ impl<A: Unbatched> Connection<A> {
 
 /// The plain text of a title.
 fn title_of(tree: &Tree<'_>, id: BlockId) -> Result<String> {
-    let record = tree.block(id)?.ok_or_else(|| Error::not_found().at("id"))?;
+    let record = tree.block(id)?.ok_or_else(|| Error::no_block().at("id"))?;
     match record.data.kind {
         BlockKind::Page(_) | BlockKind::CollectionItem { .. } => {
             let shown = LinkRedactor::new(tree).redacted(&record.data)?.inline.clone();

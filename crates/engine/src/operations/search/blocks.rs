@@ -83,7 +83,7 @@ impl<A: AccessScope> Connection<A> {
             return self.search_documents_for_blocks(&request);
         };
         self.operation("search_blocks").read(move |tree| {
-            let located = tree.locate(within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
+            let located = tree.locate(within)?.ok_or_else(|| Error::no_block().at("blockId"))?;
             let patterns = PatternSet::new("pattern", &request.patterns, request.case_sensitive)?;
             let cursor = request.paging.cursor.as_deref();
             let after = cursor.map(|text| read_cursor(within, text)).transpose()?;

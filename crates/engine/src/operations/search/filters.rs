@@ -115,7 +115,7 @@ fn tagged(tree: &Tree<'_>, tags: &[String]) -> Result<HashSet<DocumentId>> {
 /// Checks that a document exists. The document of the inbox is not searchable.
 fn existing(tree: &Tree<'_>, document: DocumentId) -> Result<DocumentId> {
     let record = tree.document(document)?.filter(|record| record.location != Location::Inbox);
-    record.map(|record| record.id).ok_or_else(Error::not_found)
+    record.map(|record| record.id).ok_or_else(Error::no_document)
 }
 
 /// Whether documents at a location are searched: those in the trash only if it is named, the inbox

@@ -120,7 +120,7 @@ impl Destinations {
 fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -> Result<()> {
     // `open_place` looks up the root as a block; whether it is a document is checked first.
     let record = transaction.plan(|tree, _| tree.document(document))?;
-    record.ok_or_else(Error::not_found)?;
+    record.ok_or_else(Error::no_document)?;
     let opened =
         transaction.plan(|tree, context| ops::prepare_target(tree, context, top(document), 1));
     opened.map(drop).map_err(|error| renamed(&error, "position.pageId", ""))

@@ -52,7 +52,7 @@ pub(super) fn page(
         },
         TaskScope::Document(document) => {
             let document = reader.document(document)?;
-            let document = document.ok_or_else(|| Error::not_found().at("documentId"))?;
+            let document = document.ok_or_else(|| Error::no_document().at("documentId"))?;
             listing.of_document('d', &document, false)
         }
     }

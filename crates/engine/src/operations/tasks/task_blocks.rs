@@ -13,7 +13,7 @@ pub(super) fn find<T: ReadTree>(
     named: &mut HashSet<BlockId>,
     id: BlockId,
 ) -> Result<(BlockLocation, BlockRecord)> {
-    let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
+    let located = tree.locate(id)?.ok_or_else(Error::no_block)?;
     if !named.insert(id) {
         return Err(Error::validation(format!("task {id} is named twice")));
     }

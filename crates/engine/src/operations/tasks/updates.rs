@@ -131,7 +131,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             let (mut documents, mut tasks) =
                 (DocumentRecords::default(), Vec::with_capacity(blocks.len()));
             for block in blocks {
-                let located = tree.locate(block.id)?.ok_or_else(Error::not_found)?;
+                let located = tree.locate(block.id)?.ok_or_else(Error::no_block)?;
                 let location = task_location(documents.record(tree, located.document)?);
                 let id = block.id;
                 let Some(task) = to_task(block, location) else {

@@ -55,7 +55,7 @@ impl ScopeRows {
                     Some(feed.row_of_write(*number).unwrap_or_else(hidden))
                 }
             };
-            row.ok_or_else(|| Error::not_found().at(format_args!("sequences[{index}]")))
+            row.ok_or_else(|| Error::no_change().at(format_args!("sequences[{index}]")))
         };
         let rows = changes.all().iter().enumerate().map(row).collect::<Result<_>>()?;
         Ok(Self { rows, added_after: feed.added_after() })

@@ -8,7 +8,8 @@ use crate::core::tree::Tree;
 
 /// The schema of the requested collection.
 pub(super) fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
-    ReadCollections::schema(tree, collection)?.ok_or_else(|| Error::not_found().at("collectionId"))
+    ReadCollections::schema(tree, collection)?
+        .ok_or_else(|| Error::no_collection().at("collectionId"))
 }
 
 /// The schema and location of a collection that is to be written.
@@ -21,16 +22,16 @@ pub(super) fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, 
 
 /// An item of `collection`.
 pub(super) fn item(tree: &Tree<'_>, collection: BlockId, id: BlockId) -> Result<BlockRecord> {
-    let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
+    let located = tree.locate(id)?.ok_or_else(Error::no_item)?;
     // A child of another collection is not found, as a block that does not exist.
     if located.parent != Some(collection) {
-        return Err(Error::not_found());
+        return Err(Error::no_item());
     }
-    let block = tree.block(id)?.ok_or_else(Error::not_found)?;
+    let block = tree.block(id)?.ok_or_else(Error::no_item)?;
     if matches!(block.data.kind, BlockKind::CollectionItem { .. }) {
         Ok(block)
     } else {
-        Err(Error::not_found())
+        Err(Error::no_item())
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn relate(
 pub(super) fn check_new_links(tree: &Tree<'_>, batch: &RelationBatch<'_, Tree<'_>>) -> Result<()> {
     let mut trashed = HashMap::new();
     for (item, path) in batch.new_links() {
-        let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
+        let document = tree.locate(item)?.ok_or_else(|| Error::no_item().at(path))?.document;
         // One lookup per document: items of one collection share it.
         let is_trashed = match trashed.get(&document) {
             Some(known) => *known,

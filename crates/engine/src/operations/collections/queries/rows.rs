@@ -35,7 +35,7 @@ impl<'a> CollectionRows<'a> {
         reader: &'a SpaceReader<'a>,
         collection: BlockId,
     ) -> Result<Self> {
-        let missing = || Error::not_found().at("collectionId");
+        let missing = || Error::no_collection().at("collectionId");
         let schema = ReadCollections::schema(tree, collection)?.ok_or_else(missing)?;
         let index = reader.item_index(collection)?.ok_or_else(missing)?;
         Ok(Self { tree, collection, schema, reader, index })

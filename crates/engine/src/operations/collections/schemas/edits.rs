@@ -17,7 +17,7 @@ use crate::operations::files::named;
 
 /// The schema of the requested collection.
 pub(super) fn existing_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
-    tree.schema(collection)?.ok_or_else(|| Error::not_found().at("collectionId"))
+    tree.schema(collection)?.ok_or_else(|| Error::no_collection().at("collectionId"))
 }
 
 /// The schema of a collection that may be changed.
