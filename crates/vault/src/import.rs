@@ -141,6 +141,8 @@ pub(crate) struct Importer<'a> {
     /// Whether any file was kept as code.
     has_code_files: bool,
     pub(crate) attachments: AttachmentImport,
+    /// Files with links that lead somewhere by the former path of a file alone.
+    pub(crate) former_links: BTreeSet<FileIndex>,
     /// Documents that show no attachment.
     pub(crate) without_files: HashSet<DocumentId>,
     batch: ImportBatch,
@@ -191,6 +193,7 @@ impl<'a> Importer<'a> {
             with_attachments,
             task_dates: TaskDates::None,
             has_code_files: false,
+            former_links: BTreeSet::new(),
             without_files: HashSet::new(),
             batch: ImportBatch::default(),
             next_step: 0,
@@ -508,9 +511,11 @@ impl<'a> Importer<'a> {
             written: Vec::new(),
             attachment_path: None,
             resolved: 0,
+            has_former_links: false,
         };
         // Block 0 is the root of the document.
         resolver.rewrite(drafts, 1);
+        self.former_links.extend(resolver.has_former_links.then_some(from));
         let links = (resolver.pending, resolver.references, resolver.resolved);
         self.attachments.fit_block_types(drafts, self.factory.limits());
         links

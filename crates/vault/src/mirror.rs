@@ -33,10 +33,10 @@ use run::MirrorRun;
 /// - If both were edited, edits of different blocks are merged. Otherwise the version of the file
 ///   becomes a second file and document, `Trip (conflict).md`.
 /// - A renamed or moved file renames or moves its document, which keeps its ID, and the other way
-///   round. A file is recognised by its content; the links of other files to it are written again.
+///   round. A file is recognised by its content; the links of other files to it are written again,
+///   of those that were edited meanwhile, too.
 /// - Documents and files that one side removed, and the other did not change, are removed there;
-///   documents go to
-///   the trash. If the other side changed them, they are kept.
+///   documents go to the trash. If the other side changed them, they are kept.
 /// - Files without a document become documents as an import makes them, with attachments; documents
 ///   without a file get one as an export writes it. Where nothing is known yet, files and documents
 ///   of the same folder and title are taken as the same.

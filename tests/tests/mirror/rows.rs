@@ -285,6 +285,38 @@ fn links_and_attachments_go_both_ways() {
     assert!(run(&notes, &mut files).is_unchanged());
 }
 
+/// A link of a file that is edited meanwhile follows all the same, of one that was moved itself and
+/// of a new one, too. A new file of that name comes first.
+#[test]
+fn links_by_a_former_name_follow() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    files.put("A.md", "see [[B]] and [there](sub/C.md#part)\n");
+    files.put("L.md", "see [[B]] and [there](B.md)\n");
+    files.put("B.md", "bees\n");
+    files.put("D.md", "old\n");
+    files.put("sub/C.md", "# Part\n\nfrom [B](../B.md)\n");
+    run(&notes, &mut files);
+    let moved = |files: &mut Files, from: &str, to: &str, text: &str| {
+        files.files.remove(from);
+        files.put(to, text);
+    };
+    moved(&mut files, "B.md", "Bee.md", "bees\n");
+    moved(&mut files, "sub/C.md", "C.md", "# Part\n\nfrom [B](../B.md)\n");
+    moved(&mut files, "D.md", "E.md", "old\n");
+    files.put("D.md", "new\n");
+    files.put("A.md", "see [[B]], [there](sub/C.md#part) and [[D]]\n");
+    files.put("F.md", "[[B]]\n");
+    let report = run(&notes, &mut files);
+    assert_eq!(report.warnings, []);
+    assert_eq!(files.text("A.md"), "see [[Bee|B]], [there](C.md#part) and [[D]]\n");
+    assert_eq!(files.text("L.md"), "see [[Bee|B]] and [there](Bee.md)\n");
+    assert_eq!(files.text("C.md"), "# Part\n\nfrom [B](Bee.md)\n");
+    assert_eq!(files.text("F.md"), "[[Bee|B]]\n");
+    assert_eq!(notes.back_links(titled(&notes, "Bee")).unwrap().len(), 4);
+    assert_eq!(notes.back_links(titled(&notes, "D")).unwrap().len(), 1);
+    assert!(run(&notes, &mut files).is_unchanged());
+}
+
 #[test]
 fn a_dry_run_writes_nothing() {
     let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());

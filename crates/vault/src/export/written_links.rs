@@ -146,7 +146,7 @@ impl<'a> WrittenLinks<'a> {
                     (range, text.to_string())
                 }
                 // The target moved, or the words changed: a link of the same form.
-                None => match self.in_known_form(&written, target, inline, &link, bar) {
+                None => match self.in_known_form(&mut written, target, inline, &link, bar) {
                     Some(new) => new,
                     None => return,
                 },
@@ -166,7 +166,7 @@ impl<'a> WrittenLinks<'a> {
     /// The range and the text of a link in a form that the block had: a reference, or a wiki link.
     fn in_known_form(
         &self,
-        written: &[LinkLayout],
+        written: &mut Vec<LinkLayout>,
         target: OwnTarget,
         inline: &str,
         link: &InlineLink<'_>,
@@ -178,7 +178,11 @@ impl<'a> WrittenLinks<'a> {
         {
             return Some((destination_range(inline, link), format!("(({id}))")));
         }
-        if !written.iter().any(|link| link.is_wiki && !link.text.starts_with('!')) {
+        let is_wiki = |written: &LinkLayout| written.is_wiki && !written.text.starts_with('!');
+        let is_it = |written: &LinkLayout| is_wiki(written) && has_label(written, inline, link);
+        if let Some(index) = written.iter().position(is_it) {
+            written.remove(index);
+        } else if !written.iter().any(is_wiki) || written.iter().any(|link| !link.is_wiki) {
             return None;
         }
         let wiki_link = self.names.wiki_link(self.links, inline, link, bar)?;

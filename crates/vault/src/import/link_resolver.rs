@@ -11,7 +11,7 @@ use super::block_references::{BlockReference, reference_ids};
 use super::file_warnings::FileWarnings;
 use super::inline_links::{WikiLink, block_reference, split_size, wiki_links};
 use super::inline_rewrites::{normalize, ordinary_links, own_link_starts, own_links};
-use super::link_targets::{FileIndex, NameMatch};
+use super::link_targets::{DocumentTargets, FileIndex, NameMatch};
 use super::plan::ImportPlan;
 use crate::link_paths::{
     LinkUrl, RelativeUrl, block_url, directory, is_relative, join, rewrite_urls, to_fragment,
@@ -69,6 +69,8 @@ pub(super) struct LinkResolver<'a, 't> {
     pub(super) attachment_path: Option<Box<str>>,
     /// Number of links that became links to blocks.
     pub(super) resolved: u64,
+    /// Whether a link led to a file by its former path.
+    pub(super) has_former_links: bool,
 }
 
 impl<'a> LinkResolver<'a, '_> {
@@ -200,6 +202,12 @@ impl<'a> LinkResolver<'a, '_> {
         if let Some((path, fragment)) = self.attachment(&relative) {
             return self.import(path, &fragment, url);
         }
+        let former_directory = directory(self.plan.former_path(self.from));
+        let former = self
+            .former_file(|documents| documents.at_path(&join(former_directory, &relative.path)?));
+        if let Some(file) = former {
+            return Some(self.link_to(file, relative.anchor.as_deref(), block, url));
+        }
         let message = format!("{url} leads to no markdown file of the folder; the link is kept");
         self.warnings.warn(VaultWarningKind::UnresolvedPath, url, message);
         None
@@ -212,6 +220,17 @@ impl<'a> LinkResolver<'a, '_> {
         }
         let path = join(self.directory(), path)?;
         self.plan.documents.at_path(&path).filter(|file| !(self.is_skipped)(*file))
+    }
+
+    /// The document that a link led to when files had their former paths.
+    fn former_file(
+        &mut self,
+        find: impl FnOnce(&DocumentTargets) -> Option<FileIndex>,
+    ) -> Option<FileIndex> {
+        let found = find(self.plan.former_documents.as_ref()?);
+        let found = found.filter(|file| !(self.is_skipped)(*file));
+        self.has_former_links |= found.is_some();
+        found
     }
 
     fn rewrite_wiki_links(&mut self, data: &mut BlockData, block: usize) -> bool {
@@ -304,7 +323,13 @@ impl<'a> LinkResolver<'a, '_> {
             return Some(self.from);
         }
         let (file, all) = match self.plan.documents.by_name(self.from, link.target) {
-            NameMatch::None => return None,
+            NameMatch::None => {
+                let from = self.from;
+                return self.former_file(|documents| match documents.by_name(from, link.target) {
+                    NameMatch::None => None,
+                    NameMatch::One(file) | NameMatch::Ambiguous(file, _) => Some(file),
+                });
+            }
             NameMatch::One(file) => return Some(file),
             NameMatch::Ambiguous(file, all) => (file, all),
         };

@@ -26,6 +26,8 @@ pub(crate) struct PlannedFile {
     pub(super) taken_day: Option<Day>,
     /// Whether its document existed before: it is a target of links alone.
     pub(super) is_known: bool,
+    /// The path that it had before it was renamed.
+    former_path: Option<String>,
 }
 
 /// The files and directories of an import whose documents and folders exist.
@@ -33,6 +35,8 @@ pub(crate) struct PlannedFile {
 pub(crate) struct KnownFiles {
     pub(crate) documents: HashMap<String, DocumentId>,
     pub(crate) folders: HashMap<String, FolderId>,
+    /// The paths that files had before they were renamed, by their documents.
+    pub(crate) former_paths: BTreeMap<DocumentId, String>,
 }
 
 /// What planning depends on apart from the files.
@@ -60,6 +64,8 @@ pub(crate) struct ImportPlan {
     pub(crate) files: Vec<PlannedFile>,
     pub(super) steps: Vec<PlanStep>,
     pub(super) documents: DocumentTargets,
+    /// The same files by their former paths, if any was renamed.
+    pub(super) former_documents: Option<DocumentTargets>,
     pub(super) attachments: AttachmentCandidates,
     pub(super) skipped: Vec<Skipped>,
     file_of_document: HashMap<DocumentId, FileIndex>,
@@ -133,6 +139,12 @@ impl ImportPlan {
         file.map_or("", |file| file.path.as_str())
     }
 
+    /// The path that a file of the plan had before it was renamed; its path if it was not.
+    pub(super) fn former_path(&self, file: FileIndex) -> &str {
+        let former = self.files.get(file).and_then(|file| file.former_path.as_deref());
+        former.unwrap_or_else(|| self.path(file))
+    }
+
     /// Whether documents of files existed before.
     pub(super) fn has_known_files(&self) -> bool {
         self.files.iter().any(|file| file.is_known)
@@ -175,21 +187,35 @@ impl ImportPlan {
         self.documents = DocumentTargets::new(paths.iter().map(String::as_str));
         for path in paths {
             // IDs are allocated now, so that links can lead to files that are read later.
-            let known = known.documents.get(&path).copied();
-            let id = known.unwrap_or_else(|| DocumentId::from_bytes(new_id()));
+            let known_id = known.documents.get(&path).copied();
+            let is_known = known_id.is_some();
+            let id = known_id.unwrap_or_else(|| DocumentId::from_bytes(new_id()));
+            let former_path = known.former_paths.get(&id).cloned();
             let folder = nearest(&folders, directory(&path)).or(top);
             let day = notes.and_then(|notes| notes.get(&path)).copied();
             let location = match day {
                 Some(_) => Location::DailyNotes,
                 None => folder.map_or(Location::Unsorted, Location::Folder),
             };
-            let is_taken = notes.is_some() && day.is_none() && known.is_none();
+            let is_taken = notes.is_some() && day.is_none() && !is_known;
             let taken_day = if is_taken { markdown_file::day(&path) } else { None };
             // Files follow all folders, and their index is their position in `files`.
-            self.steps.extend(known.is_none().then_some(PlanStep::File(self.files.len())));
+            self.steps.extend((!is_known).then_some(PlanStep::File(self.files.len())));
             self.file_of_document.insert(id, self.files.len());
-            let is_known = known.is_some();
-            self.files.push(PlannedFile { path, id, location, folder, day, taken_day, is_known });
+            self.files.push(PlannedFile {
+                path,
+                id,
+                location,
+                folder,
+                day,
+                taken_day,
+                is_known,
+                former_path,
+            });
+        }
+        if !known.former_paths.is_empty() {
+            let former = (0..self.files.len()).map(|file| self.former_path(file));
+            self.former_documents = Some(DocumentTargets::new(former));
         }
         debug_assert!(
             self.files.is_sorted_by(|one, other| one.path < other.path),

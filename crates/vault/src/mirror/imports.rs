@@ -36,14 +36,17 @@ impl MirrorRun<'_, '_, '_> {
         let compared = plan.compared.iter().map(|(id, how)| (*id, Some(*how)));
         let read: BTreeMap<DocumentId, Option<PairComparison>> = applied.chain(compared).collect();
         let before = self.settled.clone();
-        let conflicts = self.import(&plan.imported, &read, directories)?;
+        // An import leaves its files as they are, with links that lead nowhere.
+        let none = BTreeMap::new();
+        let former_paths = if self.options.import_only { &none } else { &plan.renamed };
+        let conflicts = self.import(&plan.imported, &read, directories, former_paths)?;
         let created = self.settled.difference(&before).filter_map(|id| self.paths.get(id));
         for path in created.filter(|path| plan.imported.contains(*path)) {
             self.report.add(MirrorChangeKind::DocumentCreated, path, None);
         }
         if !conflicts.is_empty() {
             self.progress.add(conflicts.len());
-            self.import(&conflicts, &BTreeMap::new(), directories)?;
+            self.import(&conflicts, &BTreeMap::new(), directories, former_paths)?;
         }
         Ok(())
     }
@@ -55,6 +58,7 @@ impl MirrorRun<'_, '_, '_> {
         new: &BTreeSet<String>,
         read: &BTreeMap<DocumentId, Option<PairComparison>>,
         directories: &Directories,
+        former_paths: &BTreeMap<DocumentId, String>,
     ) -> Result<BTreeSet<String>> {
         let mut empty = self.files.directories.iter();
         let has_folders = empty.any(|path| directories.folder(path).is_none());
@@ -66,6 +70,7 @@ impl MirrorRun<'_, '_, '_> {
         let known = KnownFiles {
             documents: self.paths.iter().map(|(id, path)| (path.clone(), *id)).collect(),
             folders: directories.folders().clone(),
+            former_paths: former_paths.clone(),
         };
         let is_left = |path: &&String| !known.documents.contains_key(*path) && !new.contains(*path);
         self.files.omitted = self.files.notes.keys().filter(is_left).cloned().collect();
@@ -134,6 +139,10 @@ impl MirrorRun<'_, '_, '_> {
                 }
             }
         }
+        // The links of these are written by the present names.
+        let linking = import.former_links.iter().filter_map(|index| plan.files.get(*index));
+        let linking = linking.map(|file| file.id).filter(|id| self.settled.contains(id));
+        self.written.extend(linking);
         self.uploads.extend(import.attachments.paths());
         let mut report = import.finish(&mut self.progress)?;
         self.report.warnings.append(&mut report.warnings);
