@@ -1,6 +1,6 @@
 //! `leafbase tasks`: lists tasks and changes their state.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use clap::{Args, ValueEnum};
 use leafbase::{Connection, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks};
@@ -130,6 +130,9 @@ impl TasksCommand {
                 request.paging.cursor = page.next_cursor;
                 request.paging.limit = left;
             }
+            if scope == TaskScope::Open {
+                tasks = in_reading_order(&notes, tasks)?;
+            }
             found.push((name, tasks));
         }
         if context.options.json {
@@ -167,6 +170,23 @@ impl TasksCommand {
         }
         tasks::write(&mut context.out, &notes, days::today(&notes)?, &changed, None)
     }
+}
+
+/// The tasks by the titles of their documents, those of one in the order in which it is read.
+fn in_reading_order(notes: &Connection, tasks: Vec<Task>) -> CliResult<Vec<Task>> {
+    let mut documents = BTreeMap::<_, Vec<Task>>::new();
+    for task in tasks {
+        let document = notes.document(notes.document_of(task.id)?)?;
+        documents.entry((document.title, document.record.id)).or_default().push(task);
+    }
+    let mut ordered = Vec::new();
+    for ((_, document), mut tasks) in documents {
+        let read = notes.tasks(ListTasks::new(TaskScope::Document(document)))?.items;
+        let places: HashMap<_, _> = read.iter().map(|task| task.id).zip(0..).collect();
+        tasks.sort_by_key(|task| places.get(&task.id));
+        ordered.append(&mut tasks);
+    }
+    Ok(ordered)
 }
 
 fn show(
