@@ -307,7 +307,7 @@ fn outcome(path: &Path, at: usize, original: &[String]) -> &'static str {
     }
 }
 
-const FLIPS: u64 = 1_000;
+const FLIPS: u64 = 400;
 const PLACE: &str = "LEAFBASE_DAMAGE_PLACE";
 
 /// Does nothing unless [`flipped_bits_never_end_the_process`] runs it in a process of its own.

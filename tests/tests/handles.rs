@@ -125,7 +125,7 @@ fn run_on(numbers: &[u32], stores: Vec<Arc<dyn Store>>, with_collections: bool) 
     run(numbers, pair, |_, _| ());
 }
 
-fn programs(cases: u32, stores: impl Fn() -> Vec<Arc<dyn Store>>) {
+fn programs(cases: u32, stores: impl Fn() -> Vec<Arc<dyn Store>> + Sync) {
     for with_collections in [false, true] {
         let kept = sequences(cases, 500, |numbers| run_on(numbers, stores(), with_collections));
         kept.unwrap_or_else(|error| panic!("{error}"));

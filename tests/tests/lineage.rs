@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use leafbase::{
     BlockPatch, ChangePosition, ChangeToken, Connection, Document, DocumentId, Durability,
@@ -267,9 +268,12 @@ fn run(seed: u64, steps: usize, same_tokens: bool) -> Result<(), Wrong> {
 
 #[test]
 fn searches_and_positions_survive_restores_and_swaps() {
-    for seed in 0..10 {
-        run(seed, 20, false).unwrap_or_else(|wrong| panic!("{wrong}"));
-    }
+    thread::scope(|scope| {
+        let runs: Vec<_> = (0..10).map(|seed| scope.spawn(move || run(seed, 20, false))).collect();
+        for run in runs {
+            run.join().unwrap().unwrap_or_else(|wrong| panic!("{wrong}"));
+        }
+    });
 }
 
 /// The control: where tokens are all the same, a stale index is believed.

@@ -8,9 +8,6 @@ use leafbase_test_outline::{Broken, Request};
 use tests::model::pair::Pair;
 use tests::model::sequences::{Counts, check_counts, run, sequences};
 
-/// A sequence on disk mostly waits for it.
-const THREADS: u32 = 8;
-
 fn run_on_disk(numbers: &[u32], see: impl FnMut(&Request, bool)) {
     let directory = tempfile::tempdir().unwrap();
     run(numbers, Pair::new(Some(directory.path().join("space"))), see);
@@ -22,16 +19,8 @@ fn the_engine_answers_as_the_naive_model_does() {
     let count = |request: &Request, done| {
         counts.lock().unwrap().entry(request.name()).or_default()[usize::from(done)] += 1;
     };
-    let part = || {
-        let each = tests::cases(480, 2_000) / THREADS;
-        sequences(each, 1_000, |numbers| run_on_disk(numbers, count))
-    };
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = (0..THREADS).map(|_| scope.spawn(part)).collect();
-        for part in parts {
-            part.join().unwrap().unwrap_or_else(|error| panic!("{error}"));
-        }
-    });
+    let kept = sequences(tests::cases(240, 2_000), 1_000, |numbers| run_on_disk(numbers, count));
+    kept.unwrap_or_else(|error| panic!("{error}"));
     let counts = counts.into_inner().unwrap();
     check_counts(&counts);
     assert_eq!(counts.len(), 30);
@@ -40,9 +29,9 @@ fn the_engine_answers_as_the_naive_model_does() {
 /// Where several writers meet, a write may have to be decided again.
 #[test]
 fn writes_that_are_decided_twice_are_what_they_were() {
-    let kept = sequences(150, 1_000, |numbers| run(numbers, Pair::twice(), |_, _| ()));
+    let kept = sequences(60, 1_000, |numbers| run(numbers, Pair::twice(), |_, _| ()));
     kept.unwrap_or_else(|error| panic!("{error}"));
-    let kept = sequences(100, 1_000, |numbers| {
+    let kept = sequences(40, 1_000, |numbers| {
         let mut pair = Pair::twice();
         pair.with_collections = true;
         run(numbers, pair, |_, _| ());

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use jsonschema::Validator;
 use leafbase::json::FromJson;
 use leafbase::{Error, Limits, ToolSchemas, json, scoped_tool_schemas, tool_schemas};
 use leafbase_test_outline::{Numbers, Request};
@@ -220,7 +221,7 @@ fn reason(name: &str, error: &Error) -> String {
     text + &rest
 }
 
-fn validator(schemas: &ToolSchemas, name: &str) -> jsonschema::Validator {
+fn validator(schemas: &ToolSchemas, name: &str) -> Validator {
     jsonschema::draft202012::new(&schemas.standalone(name).unwrap()).unwrap()
 }
 
@@ -308,6 +309,11 @@ fn names(schemas: &ToolSchemas) -> BTreeSet<String> {
     names
 }
 
+/// Whether every field is added with every value: only then is every listed reason met.
+fn all_values() -> bool {
+    tests::cases(false, true) || std::env::var_os("GOLDEN_JSON").is_some()
+}
+
 /// The request with one thing changed: a value replaced or left out, or a field added.
 fn variants(request: &Value, names: &BTreeSet<String>) -> Vec<Value> {
     let values = [
@@ -338,8 +344,11 @@ fn variants(request: &Value, names: &BTreeSet<String>) -> Vec<Value> {
             }
         }
         if request.pointer(pointer).unwrap().is_object() {
-            for name in names {
-                for value in [Value::Null, json!("x"), json!(1), json!(true), json!([])] {
+            for (index, name) in names.iter().enumerate() {
+                let values = [Value::Null, json!("x"), json!(1), json!(true), json!([])];
+                // Each value is that of some name of each object.
+                let count = if all_values() { values.len() } else { 1 };
+                for value in values.into_iter().cycle().skip(index % 5).take(count) {
                     let mut variant = request.clone();
                     let fields: &mut Map<_, _> =
                         variant.pointer_mut(pointer).unwrap().as_object_mut().unwrap();
@@ -352,37 +361,73 @@ fn variants(request: &Value, names: &BTreeSet<String>) -> Vec<Value> {
     variants
 }
 
-/// The requests of these operations, or of all, that are read but that the schema refuses; and what
-/// it takes that is not read, by reason.
-fn compare(schemas: &ToolSchemas, operations: &[&str]) -> (Vec<String>, BTreeMap<String, usize>) {
-    let (mut readers, names) = (readers(), names(schemas));
-    readers.retain(|name, _| operations.is_empty() || operations.contains(name));
-    let (mut refused, mut compared) = (Vec::new(), [0, 0]);
-    let mut reasons = BTreeMap::<String, usize>::new();
-    for (name, request) in requests(&readers) {
-        let validator = validator(schemas, name);
-        for variant in variants(&request, &names) {
-            let is_read = readers[name](&variant.to_string()).is_ok();
-            compared[usize::from(is_read)] += 1;
-            if !is_read && validator.is_valid(&variant) {
-                let error = readers[name](&variant.to_string()).unwrap_err();
-                *reasons.entry(reason(name, &error)).or_default() += 1;
+/// What schemas and reading say of variants of requests.
+#[derive(Default)]
+struct Comparison {
+    /// Those that are read but that the schema refuses.
+    refused: Vec<String>,
+    /// How many the schema takes that are not read, by reason.
+    reasons: BTreeMap<String, usize>,
+    /// How many are not read, and how many are.
+    compared: [usize; 2],
+}
+
+impl Comparison {
+    fn add(&mut self, name: &str, read: Reader, validator: &Validator, variant: &Value) {
+        let outcome = read(&serde_json::to_string(variant).unwrap());
+        self.compared[usize::from(outcome.is_ok())] += 1;
+        match outcome {
+            Ok(()) if validator.is_valid(variant) => {}
+            Ok(()) => {
+                let why = validator.iter_errors(variant).next().map(|error| error.to_string());
+                self.refused.push(format!("{name} {variant}: {why:?}"));
             }
-            if is_read && !validator.is_valid(&variant) {
-                let why = validator.iter_errors(&variant).next().map(|error| error.to_string());
-                refused.push(format!("{name} {variant}: {why:?}"));
+            Err(error) if validator.is_valid(variant) => {
+                *self.reasons.entry(reason(name, &error)).or_default() += 1;
             }
+            Err(_) => {}
         }
     }
+
+    fn merge(mut self, other: Self) -> Self {
+        self.refused.extend(other.refused);
+        for (reason, count) in other.reasons {
+            *self.reasons.entry(reason).or_default() += count;
+        }
+        self.compared = [0, 1].map(|index| self.compared[index] + other.compared[index]);
+        self
+    }
+}
+
+/// Compares the schemas of these operations, or of all, with what is read.
+fn compare(schemas: &ToolSchemas, operations: &[&str]) -> Comparison {
+    let (mut readers, names) = (readers(), names(schemas));
+    readers.retain(|name, _| operations.is_empty() || operations.contains(name));
+    let requests = requests(&readers);
+    let half = |index| {
+        let mut comparison = Comparison::default();
+        for (name, request) in requests.iter().skip(index).step_by(2) {
+            let validator = validator(schemas, name);
+            for variant in variants(request, &names) {
+                comparison.add(name, readers[name], &validator, &variant);
+            }
+        }
+        comparison
+    };
+    let comparison = std::thread::scope(|scope| {
+        let other = scope.spawn(|| half(1));
+        half(0).merge(other.join().unwrap())
+    });
+    let compared = comparison.compared;
     println!("{} variants that are not read, {} that are", compared[0], compared[1]);
     let all = operations.is_empty();
     assert!(!all || compared.iter().all(|count| *count > 10_000), "{compared:?}");
-    (refused, reasons)
+    comparison
 }
 
 #[test]
 fn what_is_read_is_valid_and_what_is_valid_beyond_is_listed() {
-    let (refused, reasons) = compare(&tool_schemas(), &[]);
+    let Comparison { refused, reasons, .. } = compare(&tool_schemas(), &[]);
     assert!(
         refused.is_empty(),
         "{} refused: {:#?}",
@@ -398,7 +443,7 @@ fn what_is_read_is_valid_and_what_is_valid_beyond_is_listed() {
     let unlisted: Vec<_> = listed.difference(&known).collect();
     assert!(unlisted.is_empty(), "valid, and not read, for no listed reason: {unlisted:#?}");
     let gone: Vec<_> = known.difference(&listed).collect();
-    assert!(gone.is_empty(), "listed, and no longer so: {gone:#?}");
+    assert!(gone.is_empty() || !all_values(), "listed, and no longer so: {gone:#?}");
 }
 
 /// The control: a schema that takes less than is read is noticed.
@@ -407,7 +452,7 @@ fn a_narrow_schema_is_noticed() {
     let mut schemas = tool_schemas();
     let position = schemas.definitions.get_mut("Position").unwrap();
     position["properties"].as_object_mut().unwrap().remove("date").unwrap();
-    assert!(!compare(&schemas, &["insert_blocks"]).0.is_empty());
+    assert!(!compare(&schemas, &["insert_blocks"]).refused.is_empty());
 }
 
 /// The control: a field that a schema no longer requires is a reason that is not listed.
@@ -416,7 +461,7 @@ fn a_wide_schema_is_noticed() {
     let mut schemas = tool_schemas();
     let tool = schemas.tools.iter_mut().find(|tool| tool.name == "move_blocks").unwrap();
     tool.schema["required"].as_array_mut().unwrap().retain(|name| name != "blockIds");
-    let (_, reasons) = compare(&schemas, &["move_blocks"]);
+    let reasons = compare(&schemas, &["move_blocks"]).reasons;
     let known = std::fs::read_to_string(BEYOND_FILE).unwrap();
     assert!(reasons.keys().any(|reason| !known.lines().any(|line| line == reason)));
 }

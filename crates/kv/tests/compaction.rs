@@ -142,12 +142,11 @@ fn io_errors_during_compaction() {
         store.compact().unwrap();
         disk.operations() - start
     };
-    for at in (0..operations).step_by(usize::try_from(operations / 60).unwrap().max(1)) {
-        for (once, kind) in [(true, io::ErrorKind::Other), (false, io::ErrorKind::StorageFull)] {
+    let compact_with = |fault: fn(u64) -> Fault, kind| {
+        for at in (0..operations).step_by(usize::try_from(operations / 60).unwrap().max(1)) {
             let disk = whole.copy();
             let store = on(&disk);
-            let number = disk.operations() + at;
-            disk.fail(if once { Fault::Once(number) } else { Fault::From(number) }, kind);
+            disk.fail(fault(disk.operations() + at), kind);
             let _ = store.compact();
             let powerless = on(&disk.after_power_loss(at));
             assert_eq!(content(&powerless), rows, "operation {at}: after a loss of power");
@@ -157,7 +156,11 @@ fn io_errors_during_compaction() {
             assert!(store.verify().unwrap());
             assert_eq!(content(&store), rows, "operation {at}: compacted again");
         }
-    }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| compact_with(Fault::Once, io::ErrorKind::Other));
+        scope.spawn(|| compact_with(Fault::From, io::ErrorKind::StorageFull));
+    });
 }
 
 /// Twice, because each attempt could leave a copy of all entries behind.

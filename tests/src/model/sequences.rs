@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use leafbase_test_outline::{Numbers, Request};
 use proptest::prelude::*;
@@ -64,10 +66,28 @@ fn quiet_where_asked() {
     });
 }
 
-/// Does random sequences until one fails, and then smaller ones of its kind.
-pub fn sequences(cases: u32, smaller: u32, test: impl Fn(&[u32])) -> Result<(), String> {
-    let config = config(cases, smaller);
-    smallest(&mut TestRunner::new(config), test).map_err(|error| error.to_string())
+/// Does random sequences until one fails, and then smaller ones of its kind; on two threads of each
+/// processor, because sequences on disk mostly wait for it.
+pub fn sequences(cases: u32, smaller: u32, test: impl Fn(&[u32]) + Sync) -> Result<(), String> {
+    let threads = thread::available_parallelism().map_or(1, |count| 2 * count.get() as u32);
+    let has_failed = AtomicBool::new(false);
+    let part = |index| {
+        let config = config(cases / threads + u32::from(index < cases % threads), smaller);
+        let outcome = smallest(&mut TestRunner::new(config), |numbers| {
+            // The rest of a thread is left out once another one has found a failure.
+            if !has_failed.load(Ordering::Relaxed) {
+                test(numbers);
+            }
+        });
+        has_failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+        outcome.map_err(|error| error.to_string())
+    };
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..threads).map(|index| scope.spawn(move || part(index))).collect();
+        // All are joined, so that no failure is left for the end of the scope.
+        let outcomes: Vec<_> = parts.into_iter().map(|part| part.join().unwrap()).collect();
+        outcomes.into_iter().collect()
+    })
 }
 
 /// Does the sequence of this seed, and then smaller ones of its kind if it fails. Returns the

@@ -61,7 +61,7 @@ fn nothing_is_told(pairs: u64) {
 
 #[test]
 fn two_worlds_that_agree_on_the_scope_answer_alike() {
-    nothing_is_told(200);
+    nothing_is_told(100);
 }
 
 #[test]

@@ -357,7 +357,7 @@ fn cases() -> impl Strategy<Value = (Schema, bool, Value)> {
 #[test]
 fn the_emitted_schema_agrees_with_our_own_check() {
     let (taken, refused) = (Cell::new(0), Cell::new(0));
-    run(8_000, &cases(), |(schema, new_options, body)| {
+    run(3_000, &cases(), |(schema, new_options, body)| {
         let emitted = items_schema(&schema, new_options, &limits());
         prop_assert!(jsonschema::draft202012::meta::is_valid(&emitted), "{:#}", emitted);
         let found = disagreement(&emitted, &schema, new_options, &body);
@@ -368,7 +368,7 @@ fn the_emitted_schema_agrees_with_our_own_check() {
     })
     .unwrap();
     let (taken, refused) = (taken.get(), refused.get());
-    assert!(taken > 1_600 && refused > 1_600, "one-sided cases: {taken} taken, {refused} refused");
+    assert!(taken > 600 && refused > 600, "one-sided cases: {taken} taken, {refused} refused");
 }
 
 /// A violation, and how it is made.

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 
 use leafbase_kv::testkit::{Disk, Fault, Loss, WalOnDisk, open_backend, open_backends};
 use leafbase_kv::{Durability, OpenOptions, RedbStore, Store, WriteOptions};
@@ -323,8 +325,8 @@ fn last(store: &dyn Store) -> Result<Option<u8>> {
 /// fails from time to time.
 #[test]
 fn killed_again_and_again_while_the_disk_fails() {
-    let mut opened_under_faults = 0;
-    for every in 2..120 {
+    let opened_under_faults = AtomicU32::new(0);
+    let run = |every| {
         let mut disk = Disk::new();
         let mut store = open(&disk).unwrap();
         // The possible last writes: one, or two after an indeterminate commit.
@@ -348,13 +350,20 @@ fn killed_again_and_again_while_the_disk_fails() {
             let next = killed.copy();
             next.fail(Fault::OneIn(every), io::ErrorKind::Other);
             let Ok(reopened) = open(&next) else { continue };
-            opened_under_faults += 1;
+            opened_under_faults.fetch_add(1, Ordering::Relaxed);
             next.heal();
             let found = last(&reopened).unwrap();
             assert!(possible.contains(&found), "{when}, opened: {found:?} of {possible:?}");
             (disk, store, possible) = (next, reopened, vec![found]);
         }
-    }
+    };
+    thread::scope(|scope| {
+        for first in [2, 3] {
+            let run = &run;
+            scope.spawn(move || (first..120).step_by(2).for_each(run));
+        }
+    });
+    let opened_under_faults = opened_under_faults.into_inner();
     assert!(opened_under_faults > 100, "{opened_under_faults}");
 }
 

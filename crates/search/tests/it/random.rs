@@ -406,7 +406,7 @@ fn run(cases: u32, on_disk: bool, leaves_out: Option<LeftOut>) -> Result<(), Str
 
 #[test]
 fn results_equal_those_of_a_naive_scorer() {
-    let half = || run(1_000, false, None).unwrap_or_else(|failure| panic!("{failure}"));
+    let half = || run(400, false, None).unwrap_or_else(|failure| panic!("{failure}"));
     std::thread::scope(|scope| [half, half].map(|half| drop(scope.spawn(half))));
 }
 
@@ -434,7 +434,7 @@ fn a_word_and_a_phrase_of_it_are_counted_apart() {
 
 #[test]
 fn results_on_disk_equal_those_of_a_naive_scorer() {
-    run(100, true, None).unwrap_or_else(|failure| panic!("{failure}"));
+    run(40, true, None).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]
