@@ -117,7 +117,7 @@ fn a_byte_of_the_list_of_files_costs_a_new_index_at_most() {
     let path = directory.path().join("space");
     make(&path, "extra");
     let bytes = fs::read(generation(&path).join("meta.json")).unwrap();
-    for place in (0..bytes.len()).step_by(17) {
+    for place in (0..bytes.len()).step_by(61) {
         let mut bytes = bytes.clone();
         bytes[place] ^= 0x01;
         let damaged = directory.path().join(format!("damaged{place}"));

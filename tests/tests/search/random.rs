@@ -348,12 +348,12 @@ fn check_all(cases: u32, on_disk: bool) {
 
 #[test]
 fn in_memory() {
-    check_all(700, false);
+    check_all(400, false);
 }
 
 #[test]
 fn on_disk_with_damage() {
-    check_all(300, true);
+    check_all(120, true);
 }
 
 /// What forgets the trash is told from what doesn't.

@@ -484,12 +484,12 @@ fn check_all(cases: u32, on_disk: bool) {
 
 #[test]
 fn what_is_hidden_changes_no_byte() {
-    check_all(300, false);
+    check_all(150, false);
 }
 
 #[test]
 fn what_is_hidden_changes_no_byte_on_disk() {
-    check_all(60, true);
+    check_all(25, true);
 }
 
 /// The control: searches of the whole space that are filtered afterwards are noticed.
