@@ -15,7 +15,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use serde::de::value::StringDeserializer;
+use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Expected, IntoDeserializer,
     MapAccess, SeqAccess, Unexpected, Visitor,
@@ -85,18 +85,31 @@ pub(super) fn unknown_field(name: &str) -> Result<()> {
     })
 }
 
+/// Refuses the fields of these names, or records them as ignored.
+fn refuse_fields(names: &[String]) -> Result<()> {
+    names.iter().try_for_each(|name| unknown_field(name))
+}
+
 /// Reads the value at `path`: prefixes the paths of errors and of ignored fields below it.
 pub(crate) fn at<T, E>(path: impl fmt::Display, read: impl FnOnce() -> Result<T, E>) -> Result<T, E>
 where
     E: HasPath,
 {
     // Paths recorded before this call belong to other parts of the value.
-    let known = IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len));
+    let known = count_ignored();
     let result = read().map_err(|error| error.below(&path));
-    debug_assert!(
-        IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len)) >= known,
-        "a read only adds ignored fields"
-    );
+    prefix_ignored(known, &path);
+    result
+}
+
+/// The number of fields ignored so far by the active read.
+fn count_ignored() -> usize {
+    IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len))
+}
+
+/// Prefixes the paths of ignored fields after the first `known` with `path`.
+fn prefix_ignored(known: usize, path: &dyn fmt::Display) {
+    debug_assert!(count_ignored() >= known, "a read only adds ignored fields");
     IGNORED.with_borrow_mut(|ignored| {
         // Innermost first, like `Error::at`: each level adds its own step.
         for below in ignored.iter_mut().flatten().skip(known) {
@@ -104,7 +117,6 @@ where
             *below = format!("{path}{separator}{below}");
         }
     });
-    result
 }
 
 /// The JSON value for a hand-written type. [`Reader`] moves it, other deserializers build it.
@@ -135,6 +147,24 @@ pub(crate) struct Refused(pub(crate) Error);
 
 /// Separates the parts of a [`Refused`] in the format that [`ReadError`] parses.
 const MARK: char = '\u{1}';
+
+/// The error whose parts `text` is marked with, or else whose message it is.
+fn unmark(text: String) -> Error {
+    let Some(marked) = text.strip_prefix(MARK) else { return Error::validation(text) };
+    let mut parts = marked.splitn(3, MARK);
+    // The path comes last: its field names may contain the mark, which messages escape.
+    let (Some(code), Some(message), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+        debug_assert!(false, "a marked error has a code, a path and a message: {marked:?}");
+        return Error::validation(text);
+    };
+    let kinds = [ErrorKind::RuleViolation, ErrorKind::InvalidPosition, ErrorKind::LimitExceeded];
+    let kind = kinds.into_iter().find(|kind| kind.code() == code);
+    debug_assert!(
+        kind.is_some() || code == ErrorKind::Validation.code(),
+        "deserialization raises no error of the kind {code}"
+    );
+    Error::new(kind.unwrap_or(ErrorKind::Validation), message).at(path)
+}
 
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
@@ -185,24 +215,7 @@ impl HasPath for ReadError {
 impl serde::de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         // The alternate form asks `Refused` for its parts; other messages ignore it.
-        let text = format!("{message:#}");
-        let Some(marked) = text.strip_prefix(MARK) else { return Self(Error::validation(text)) };
-        let mut parts = marked.splitn(3, MARK);
-        // The path comes last: its field names may contain the mark, which messages escape.
-        let (Some(code), Some(message), Some(path)) = (parts.next(), parts.next(), parts.next())
-        else {
-            debug_assert!(false, "a marked error has a code, a path and a message: {marked:?}");
-            return Self(Error::validation(text));
-        };
-        let kinds =
-            [ErrorKind::RuleViolation, ErrorKind::InvalidPosition, ErrorKind::LimitExceeded];
-        let kind = kinds.into_iter().find(|kind| kind.code() == code);
-        debug_assert!(
-            kind.is_some() || code == ErrorKind::Validation.code(),
-            "deserialization raises no error of the kind {code}"
-        );
-        let kind = kind.unwrap_or(ErrorKind::Validation);
-        Self(Error::new(kind, message).at(path))
+        Self(unmark(format!("{message:#}")))
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -326,19 +339,10 @@ impl<'de> Deserializer<'de> for Reader {
         known: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        let mut fields = match self.0 {
-            Value::Object(fields) => fields,
-            other => return Err(ReadError(wrong_type("an object", &other))),
-        };
-        let unknown: Vec<String> =
-            fields.keys().filter(|name| !known.contains(&name.as_str())).cloned().collect();
-        for name in &unknown {
-            fields.remove(name);
-        }
-        debug_assert!(fields.len() <= known.len(), "only known fields remain, each once");
-        let read = visitor.visit_map(Fields::new(fields))?;
+        let (known, unknown) = split_fields(self.0, known).map_err(ReadError)?;
+        let read = visitor.visit_map(Fields::new(known))?;
         // Report a fault in a known field before an unknown field: it is the likelier cause.
-        unknown.iter().try_for_each(|name| unknown_field(name)).map_err(ReadError)?;
+        refuse_fields(&unknown).map_err(ReadError)?;
         Ok(read)
     }
 
@@ -360,6 +364,21 @@ impl<'de> Deserializer<'de> for Reader {
         i128 u128 char str string bytes byte_buf unit
         unit_struct seq tuple tuple_struct map enum identifier ignored_any
     }
+}
+
+/// The fields of an object that are `known`, and the names of the others.
+fn split_fields(value: Value, known: &[&str]) -> Result<(Map<String, Value>, Vec<String>)> {
+    let mut fields = match value {
+        Value::Object(fields) => fields,
+        other => return Err(wrong_type("an object", &other)),
+    };
+    let unknown: Vec<String> =
+        fields.keys().filter(|name| !known.contains(&name.as_str())).cloned().collect();
+    for name in &unknown {
+        fields.remove(name);
+    }
+    debug_assert!(fields.len() <= known.len(), "only known fields remain, each once");
+    Ok((fields, unknown))
 }
 
 /// The error for a value of the wrong JSON type.
@@ -412,7 +431,7 @@ impl<'de> MapAccess<'de> for Fields {
         // The value is kept for `next_value_seed`, together with its key for the path.
         self.current = self.fields.next();
         let Some((name, _)) = &self.current else { return Ok(None) };
-        let name: StringDeserializer<ReadError> = name.clone().into_deserializer();
+        let name: StrDeserializer<'_, ReadError> = name.as_str().into_deserializer();
         seed.deserialize(name).map(Some)
     }
 

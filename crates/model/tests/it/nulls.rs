@@ -14,7 +14,7 @@ use leafbase_model::{
     ShiftBlocks, Sort, SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate,
     UnlinkedMentions, UpdateBlocks, UpdateItems, UpdateTasks, UploadFile,
 };
-use schemars::{JsonSchema, schema_for};
+use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::{Value, json};
 
 const ID: &str = "01K9Z3VW5R00000000000000A7";
@@ -22,18 +22,29 @@ const ID: &str = "01K9Z3VW5R00000000000000A7";
 /// The optional fields of `T` whose `null` is not the field left out; `base` has what is required.
 fn unlike<T: FromJson + JsonSchema + PartialEq>(base: &Value) -> Vec<String> {
     let expected = T::from_json(base.clone()).unwrap_or_else(|error| panic!("{base}: {error}"));
-    let schema = schema_for!(T).to_value();
+    let is_expected = |value| T::from_json(value).ok().as_ref() == Some(&expected);
+    unlike_of(&T::schema_name(), &schema_for!(T), base, &is_expected)
+}
+
+/// [`unlike`] of the type with this name and schema. Once for all types, or it would be long to
+/// compile.
+fn unlike_of(
+    name: &str,
+    schema: &Schema,
+    base: &Value,
+    is_expected: &dyn Fn(Value) -> bool,
+) -> Vec<String> {
+    let schema = schema.as_value();
     // A request that has another form beside its object, such as a name alone.
-    let forms = schema.get("anyOf").and_then(Value::as_array).cloned().unwrap_or_default();
-    let object = forms.into_iter().find(|form| form["type"] == "object").unwrap_or(schema);
+    let mut forms = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    let object = forms.find(|form| form["type"] == "object").unwrap_or(schema);
     let fields = object["properties"].as_object().unwrap();
     let optional = fields.keys().filter(|name| base.get(name).is_none());
-    let is_unlike = |name: &&String| {
+    let is_unlike = |field: &&String| {
         let mut with_null = base.clone();
-        with_null[*name] = Value::Null;
-        T::from_json(with_null).ok().as_ref() != Some(&expected)
+        with_null[*field] = Value::Null;
+        !is_expected(with_null)
     };
-    let name = T::schema_name();
     optional.filter(is_unlike).map(|field| format!("{name}.{field}")).collect()
 }
 
