@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Counts the instructions of the hot paths and compares them with those stored in instructions.tsv: a regression shows however busy the machine is.
 # Fails if a path takes over 5 % more. --store writes the present counts there; --control does a tenth more work than it says on one path, and
-# fails unless that is noticed. What is counted is what `cargo test --workspace` builds without incremental compilation: after it nothing is left
-# to build.
+# fails unless that is noticed. What is counted is the build of the tests as .ci/run makes it, with each crate in one unit: after it nothing is
+# left to build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,8 +19,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 export CARGO_TERM_COLOR=never
-# Otherwise the compiler cuts the crates into other units, and inlines otherwise.
-export CARGO_INCREMENTAL=0
+# What is inlined, and so what is counted, depends on the units that the crates are cut into.
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_CODEGEN_UNITS=1
 cargo test -q --workspace --locked --test instructions --no-run
 target=$(cargo metadata --format-version 1 --no-deps --locked | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 export scratch program=$target/debug/instructions
