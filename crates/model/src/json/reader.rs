@@ -85,8 +85,8 @@ pub(super) fn unknown_field(name: &str) -> Result<()> {
     })
 }
 
-/// Refuses the fields of these names, or records them as ignored.
-fn refuse_fields(names: &[String]) -> Result<()> {
+/// Refuses the first of the unknown fields, or records all as ignored.
+fn report_unknown(names: &[String]) -> Result<()> {
     names.iter().try_for_each(|name| unknown_field(name))
 }
 
@@ -145,10 +145,11 @@ pub(crate) fn raw_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Va
 /// deserializers receive its text.
 pub(crate) struct Refused(pub(crate) Error);
 
-/// Separates the parts of a [`Refused`] in the format that [`ReadError`] parses.
+/// Separates the parts of a [`Refused`] in the format that [`unmark`] parses.
 const MARK: char = '\u{1}';
 
-/// The error whose parts `text` is marked with, or else whose message it is.
+/// Rebuilds an error from its marked parts; a text without marks is the message of a validation
+/// error.
 fn unmark(text: String) -> Error {
     let Some(marked) = text.strip_prefix(MARK) else { return Error::validation(text) };
     let mut parts = marked.splitn(3, MARK);
@@ -339,10 +340,10 @@ impl<'de> Deserializer<'de> for Reader {
         known: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        let (known, unknown) = split_fields(self.0, known).map_err(ReadError)?;
-        let read = visitor.visit_map(Fields::new(known))?;
+        let (fields, unknown) = split_fields(self.0, known).map_err(ReadError)?;
+        let read = visitor.visit_map(Fields::new(fields))?;
         // Report a fault in a known field before an unknown field: it is the likelier cause.
-        refuse_fields(&unknown).map_err(ReadError)?;
+        report_unknown(&unknown).map_err(ReadError)?;
         Ok(read)
     }
 
@@ -366,7 +367,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 }
 
-/// The fields of an object that are `known`, and the names of the others.
+/// Splits an object into its `known` fields and the names of the others.
 fn split_fields(value: Value, known: &[&str]) -> Result<(Map<String, Value>, Vec<String>)> {
     let mut fields = match value {
         Value::Object(fields) => fields,

@@ -26,8 +26,8 @@ fn unlike<T: FromJson + JsonSchema + PartialEq>(base: &Value) -> Vec<String> {
     unlike_of(&T::schema_name(), &schema_for!(T), base, &is_expected)
 }
 
-/// [`unlike`] of the type with this name and schema. Once for all types, or it would be long to
-/// compile.
+/// [`unlike`] of the type with this name and schema. One function for all types: an instance for
+/// each is long to compile.
 fn unlike_of(
     name: &str,
     schema: &Schema,
