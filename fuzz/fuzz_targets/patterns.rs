@@ -83,13 +83,19 @@ fn meets(query: &TrigramQuery, trigrams: &std::collections::BTreeSet<Trigram>) -
     }
 }
 
-/// The other one looks around nothing, and takes `{3 }` for `{3}`: in RE2, as here, such braces are
-/// letters.
+/// The other one looks around nothing, takes `{3 }` for `{3}`, and has boundaries of words and
+/// classes that RE2 does not have: there, as here, such braces and brackets are letters.
 fn agrees_with_another(source: &str, case_sensitive: bool, text: &str, found: &[Range<usize>]) {
     let looks_around = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|around| source.contains(around));
     let mut braces =
         source.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or_default());
-    if looks_around || braces.any(|within| within.contains(char::is_whitespace)) {
+    let extensions = [r"\<", r"\>", r"\b{", "&&", "--", "~~"];
+    let classes = source.split_once('[').is_some_and(|(_, rest)| rest.contains('['));
+    if looks_around
+        || classes
+        || extensions.iter().any(|extension| source.contains(extension))
+        || braces.any(|within| within.contains(char::is_whitespace))
+    {
         return;
     }
     match RegexBuilder::new(source).case_insensitive(!case_sensitive).size_limit(PROGRAM).build() {

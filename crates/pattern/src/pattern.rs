@@ -29,7 +29,7 @@ pub fn escape_pattern(text: &str) -> String {
 /// A compiled regular expression.
 ///
 /// The syntax is RE2's with look-ahead (`(?=x)`, `(?!x)`) and look-behind of fixed width (`(?<=x)`,
-/// `(?<!x)`), whose top-level alternatives may differ in width. Back-references, atomic groups,
+/// `(?<!x)`), whose alternatives may differ in width. Back-references, atomic groups,
 /// possessive repetitions, conditionals, recursion and comments are refused.
 ///
 /// Matches are leftmost-first as in Perl. A search costs at most one step for each instruction of

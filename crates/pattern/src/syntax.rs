@@ -1,23 +1,23 @@
 //! The syntax of patterns: RE2 with look-ahead and look-behind of fixed width. Everything else is
 //! refused with its offset.
 //!
-//! `regex_syntax` parses the pattern. Look-around groups reach it as plain groups between two
-//! private-use characters, which mark them in its output: so flags apply inside of them, and one
-//! parser serves all.
+//! `regex_syntax` parses the pattern. Look-arounds reach it as capturing groups, which are known by
+//! their numbers in its output: so flags apply inside of them, and one parser serves all. Its
+//! extensions of RE2, such as nested classes, are escaped.
 
 use std::fmt::Display;
 
 use regex_syntax::ParserBuilder;
+use regex_syntax::ast::ClassAsciiKind;
 use regex_syntax::hir::Hir;
 
-/// The first marker. Each look-around has two: one for its start, one for its end.
-const FIRST_MARKER: u32 = 0x10_f000;
-/// More look-arounds than a pattern of [`crate::MAX_PATTERN_BYTES`] can contain.
-const MAX_LOOK_AROUNDS: u32 = 1_000;
-/// Nested groups; look-arounds count three times.
+/// Nested groups and repetitions.
 const MAX_NESTING: u32 = 150;
 /// The largest number of a counted repetition, as in RE2.
 const MAX_REPETITIONS: u32 = 1_000;
+
+/// Escapes that are sets of characters, with which no range begins.
+const SETS: [&str; 8] = [r"\d", r"\D", r"\s", r"\S", r"\w", r"\W", r"\p", r"\P"];
 
 /// An error in a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +42,39 @@ pub(crate) struct LookAround {
     pub(crate) negative: bool,
     /// In bytes of the pattern.
     pub(crate) offset: usize,
+    /// Its number among all capturing groups.
+    capture: u32,
 }
 
 /// A well-formed pattern.
 #[derive(Debug)]
 pub(crate) struct ParsedPattern {
-    /// The expression, with markers around look-arounds.
+    /// The expression; its look-arounds are capturing groups.
     pub(crate) hir: Hir,
     pub(crate) look_arounds: Vec<LookAround>,
+}
+
+/// A capturing group of the parser.
+pub(crate) enum Capture {
+    /// The look-around with this index.
+    LookAround(usize),
+    /// A group of the pattern, by its number without look-arounds.
+    Group(u32),
+}
+
+impl ParsedPattern {
+    /// The group with this number of the parser.
+    pub(crate) fn capture(&self, number: u32) -> Capture {
+        match self.look_arounds.binary_search_by_key(&number, |group| group.capture) {
+            Ok(index) => Capture::LookAround(index),
+            // A pattern of limited length has few groups.
+            Err(before) => Capture::Group(number.saturating_sub(count(before))),
+        }
+    }
+}
+
+fn count(groups: usize) -> u32 {
+    u32::try_from(groups).unwrap_or(u32::MAX)
 }
 
 /// Parses a pattern.
@@ -57,15 +82,6 @@ pub(crate) fn parse(pattern: &str, case_sensitive: bool) -> Result<ParsedPattern
     let mut scanner = Scanner::new(pattern);
     scanner.run()?;
     let Scanner { output, origins, look_arounds, .. } = scanner;
-    let is_marker = |(_, char): &(usize, char)| u32::from(*char) >= FIRST_MARKER;
-    if !look_arounds.is_empty()
-        && let Some((offset, _)) = pattern.char_indices().find(is_marker)
-    {
-        return Err(SyntaxError::new(
-            offset,
-            "private-use characters from U+10F000 are not supported beside look-around",
-        ));
-    }
     let mut parser =
         ParserBuilder::new().nest_limit(MAX_NESTING).case_insensitive(!case_sensitive).build();
     let hir = parser.parse(&output).map_err(|error| parser_error(&error, &origins))?;
@@ -116,8 +132,8 @@ struct Scanner<'p> {
     output: String,
     origins: Vec<Origin>,
     look_arounds: Vec<LookAround>,
-    /// The open groups, with the index of those that are look-arounds.
-    open_groups: Vec<Option<usize>>,
+    /// Capturing groups so far, look-arounds included.
+    captures: u32,
     previous: Previous,
 }
 
@@ -129,7 +145,7 @@ impl<'p> Scanner<'p> {
             output: String::with_capacity(pattern.len() * 2),
             origins: Vec::new(),
             look_arounds: Vec::new(),
-            open_groups: Vec::new(),
+            captures: 0,
             previous: Previous::Other,
         }
     }
@@ -166,9 +182,8 @@ impl<'p> Scanner<'p> {
             let previous = std::mem::replace(&mut self.previous, Previous::Other);
             match char {
                 '\\' => self.escape()?,
-                '[' => self.class(),
+                '[' => self.class()?,
                 '(' => self.open_group()?,
-                ')' => self.close_group(),
                 '*' | '+' | '?' | '{' => self.repetition(char, previous)?,
                 char => self.copy(char.len_utf8()),
             }
@@ -197,38 +212,81 @@ impl<'p> Scanner<'p> {
             }
             _ => {}
         }
-        let escape = 1 + char.len_utf8();
-        // Braces after these enclose a name or a code point, not a repetition.
-        let takes_braces = matches!(char, 'p' | 'P' | 'x' | 'u' | 'U' | 'b');
-        let argument = rest.get(escape..).filter(|rest| takes_braces && rest.starts_with('{'));
-        let end = argument.and_then(|argument| argument.find('}'));
-        self.copy(end.map_or(escape, |end| escape + end + 1));
+        self.escaped_char(char);
         Ok(())
     }
 
-    /// Copies a class up to its `]`. A `]` that comes first is a character, and classes nest.
-    fn class(&mut self) {
-        let mut depth = 0_usize;
-        let mut chars = self.rest().char_indices().peekable();
-        let mut end = self.rest().len();
-        while let Some((at, char)) = chars.next() {
-            match char {
-                '\\' => drop(chars.next()),
-                '[' => {
-                    depth += 1;
-                    chars.next_if(|(_, next)| *next == '^');
-                    chars.next_if(|(_, next)| *next == ']');
-                }
-                // The first character was a `[`, so the depth is at least 1.
-                ']' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                end = at + char.len_utf8();
+    /// Copies the escape of `char`, with its argument in braces.
+    fn escaped_char(&mut self, char: char) {
+        let escape = 1 + char.len_utf8();
+        // The parser takes these for the boundaries of a word, RE2 for themselves.
+        if matches!(char, '<' | '>') {
+            self.replace(char.encode_utf8(&mut [0; 4]), escape);
+            return;
+        }
+        // Braces after these enclose a name or a code point, not a repetition.
+        let takes_braces = matches!(char, 'p' | 'P' | 'x' | 'u' | 'U');
+        let argument =
+            self.rest().get(escape..).filter(|rest| takes_braces && rest.starts_with('{'));
+        let end = argument.and_then(|argument| argument.find('}'));
+        // A class of one letter, such as `\pL`.
+        let letter = self.rest().chars().nth(2).filter(|_| matches!(char, 'p' | 'P'));
+        let without_braces = escape + letter.map_or(0, char::len_utf8);
+        self.copy(end.map_or(without_braces, |end| escape + end + 1));
+    }
+
+    /// Copies a class up to its `]`, as RE2 reads it: a `]` that comes first and a `[` are
+    /// characters, and there are no operators.
+    fn class(&mut self) -> Result<(), SyntaxError> {
+        let opening = if self.rest().starts_with("[^") { 2 } else { 1 };
+        self.copy(opening);
+        let mut is_first = true;
+        // Without a `]` the parser reports the class as unclosed.
+        while let Some(char) = self.rest().chars().next() {
+            if char == ']' && !is_first {
+                self.copy(1);
                 break;
             }
+            is_first = false;
+            if self.class_name()? {
+                continue;
+            }
+            let is_set = SETS.iter().any(|set| self.rest().starts_with(set));
+            self.class_char(char);
+            // A range, unless the hyphen is the last character.
+            let mut following = self.rest().chars();
+            if !is_set
+                && following.next() == Some('-')
+                && let Some(end) = following.next().filter(|end| *end != ']')
+            {
+                self.copy(1);
+                self.class_char(end);
+            }
         }
-        self.copy(end);
+        Ok(())
+    }
+
+    /// Copies a name such as `[:alpha:]` within a class, if there is one.
+    fn class_name(&mut self) -> Result<bool, SyntaxError> {
+        let name = self.rest().strip_prefix("[:").and_then(|rest| rest.split_once(":]"));
+        let Some((name, _)) = name else { return Ok(false) };
+        if ClassAsciiKind::from_name(name.strip_prefix('^').unwrap_or(name)).is_none() {
+            return Err(self.error("unknown name of a character class"));
+        }
+        self.copy("[:".len() + name.len() + ":]".len());
+        Ok(true)
+    }
+
+    /// Copies a character of a class, and escapes those that the parser takes for operators.
+    fn class_char(&mut self, char: char) {
+        match char {
+            '\\' => match self.rest().chars().nth(1) {
+                Some(escaped) => self.escaped_char(escaped),
+                None => self.copy(1),
+            },
+            '[' | ']' | '&' | '~' | '-' => self.replace(&format!("\\{char}"), 1),
+            char => self.copy(char.len_utf8()),
+        }
     }
 
     fn open_group(&mut self) -> Result<(), SyntaxError> {
@@ -241,22 +299,20 @@ impl<'p> Scanner<'p> {
         ];
         let opening = openings.into_iter().find(|(opening, ..)| rest.starts_with(opening));
         if let Some((opening, ahead, negative)) = opening {
-            let index = self.look_arounds.len();
-            self.open_groups.push(Some(index));
-            self.look_arounds.push(LookAround { ahead, negative, offset: self.at });
-            // The inner group keeps alternatives between the markers, and flags inside.
-            self.replace(&format!("(?:{}(?:", marker(index, false)), opening.len());
+            self.captures += 1;
+            let (offset, capture) = (self.at, self.captures);
+            self.look_arounds.push(LookAround { ahead, negative, offset, capture });
+            self.replace("(", opening.len());
             return Ok(());
         }
-        self.open_groups.push(None);
-        let Some(kind) = rest.strip_prefix("(?") else {
-            self.copy(1);
-            return Ok(());
+        let kind = match rest.strip_prefix("(?") {
+            Some(kind) if !kind.starts_with("P<") && !kind.starts_with('<') => kind,
+            _ => {
+                self.captures += 1;
+                self.copy(1);
+                return Ok(());
+            }
         };
-        if kind.starts_with("P<") || kind.starts_with('<') {
-            self.copy(1);
-            return Ok(());
-        }
         let refused = [
             (">", "atomic groups are not supported"),
             ("(", "conditions are not supported"),
@@ -284,13 +340,6 @@ impl<'p> Scanner<'p> {
         // Flags alone are a group that ends with them, and cannot be repeated.
         self.copy("(?".len() + flags.len());
         Ok(())
-    }
-
-    fn close_group(&mut self) {
-        match self.open_groups.pop().flatten() {
-            Some(index) => self.replace(&format!("){})", marker(index, true)), 1),
-            None => self.copy(1),
-        }
     }
 
     fn repetition(&mut self, char: char, previous: Previous) -> Result<(), SyntaxError> {
@@ -339,18 +388,4 @@ fn counted_repetition(text: &str) -> Option<(usize, u32)> {
     let min = number(min)?;
     let max = max.map_or(Some(0), number)?;
     Some((inner.len() + "{}".len(), min.max(max)))
-}
-
-/// The character that marks the start or the end of a look-around.
-fn marker(look_around: usize, is_end: bool) -> char {
-    let index = u32::try_from(look_around).unwrap_or(MAX_LOOK_AROUNDS);
-    debug_assert!(index < MAX_LOOK_AROUNDS, "the length of patterns bounds look-arounds");
-    let marker = char::from_u32(FIRST_MARKER + 2 * index.min(MAX_LOOK_AROUNDS) + u32::from(is_end));
-    marker.unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-/// The look-around that a character marks, and whether it marks the end.
-pub(crate) fn marked(char: char) -> Option<(usize, bool)> {
-    let number = u32::from(char).checked_sub(FIRST_MARKER)?;
-    Some((usize::try_from(number / 2).ok()?, number % 2 == 1))
 }

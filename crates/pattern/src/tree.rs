@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-use crate::syntax::{LookAround, ParsedPattern, SyntaxError, marked};
+use crate::syntax::{Capture, LookAround, ParsedPattern, SyntaxError};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
@@ -34,16 +34,20 @@ pub(crate) struct CaptureGroup {
 
 /// The syntax tree of a pattern. Refuses look-behinds whose width varies.
 pub(crate) fn tree(pattern: &ParsedPattern) -> Result<Node, SyntaxError> {
-    let node = node(&pattern.hir);
+    let node = node(pattern, &pattern.hir);
     check_widths(&node, &pattern.look_arounds)?;
     Ok(node)
 }
 
-fn node(hir: &Hir) -> Node {
+fn node(pattern: &ParsedPattern, hir: &Hir) -> Node {
+    let flat = |part| match node(pattern, part) {
+        Node::Concat(nodes) => nodes,
+        single => vec![single],
+    };
     match hir.kind() {
         HirKind::Empty => Node::Concat(Vec::new()),
-        HirKind::Literal(_) => concat(std::slice::from_ref(hir)),
-        HirKind::Concat(items) => concat(items),
+        HirKind::Literal(literal) => literal_node(&literal.0),
+        HirKind::Concat(parts) => Node::Concat(parts.iter().flat_map(flat).collect()),
         HirKind::Class(Class::Unicode(class)) => {
             Node::Class(class.iter().map(|range| (range.start(), range.end())).collect())
         }
@@ -58,64 +62,33 @@ fn node(hir: &Hir) -> Node {
             min: repetition.min,
             max: repetition.max,
             greedy: repetition.greedy,
-            node: Box::new(node(&repetition.sub)),
+            node: Box::new(node(pattern, &repetition.sub)),
         },
         HirKind::Capture(capture) => {
-            // A pattern of limited length has fewer groups than this.
-            let number = usize::try_from(capture.index).unwrap_or(usize::MAX);
-            let group = CaptureGroup { number, name: capture.name.clone() };
-            Node::Group(group, Box::new(node(&capture.sub)))
+            let inner = Box::new(node(pattern, &capture.sub));
+            match pattern.capture(capture.index) {
+                Capture::LookAround(index) => Node::LookAround(index, inner),
+                Capture::Group(number) => {
+                    let number = usize::try_from(number).unwrap_or(usize::MAX);
+                    Node::Group(CaptureGroup { number, name: capture.name.clone() }, inner)
+                }
+            }
         }
         HirKind::Alternation(alternatives) => {
-            Node::Alternation(alternatives.iter().map(node).collect())
+            Node::Alternation(alternatives.iter().map(|hir| node(pattern, hir)).collect())
         }
     }
 }
 
-/// Nodes of a concatenation; inside of a look-around with its index.
-type OpenConcat = (Option<usize>, Vec<Node>);
-
-/// Turns items between two markers into look-arounds.
-fn concat(items: &[Hir]) -> Node {
-    let mut open: Vec<OpenConcat> = vec![(None, Vec::new())];
-    for item in items {
-        if let HirKind::Literal(literal) = item.kind() {
-            String::from_utf8_lossy(&literal.0).chars().for_each(|char| push_char(&mut open, char));
-        } else if let Some((_, nodes)) = open.last_mut() {
-            nodes.push(node(item));
-        }
-    }
-    // The parser pairs groups, so the markers of a concatenation are paired.
-    debug_assert!(open.len() == 1, "every look-around is closed");
-    let mut nodes: Vec<Node> = open.into_iter().flat_map(|(_, nodes)| nodes).collect();
-    match nodes.pop() {
-        Some(only) if nodes.is_empty() => only,
-        last => {
-            nodes.extend(last);
-            Node::Concat(nodes)
-        }
-    }
+/// The characters of a literal, which the parser keeps as UTF-8.
+fn literal_node(literal: &[u8]) -> Node {
+    let char = |char| Node::Class(vec![(char, char)]);
+    let mut chars: Vec<_> = String::from_utf8_lossy(literal).chars().map(char).collect();
+    if chars.len() == 1 { chars.remove(0) } else { Node::Concat(chars) }
 }
 
-fn push_char(open: &mut Vec<OpenConcat>, char: char) {
-    let node = match marked(char) {
-        Some((index, false)) => {
-            open.push((Some(index), Vec::new()));
-            return;
-        }
-        Some((index, true)) => match open.pop_if(|(opened, _)| *opened == Some(index)) {
-            Some((_, inner)) => Node::LookAround(index, Box::new(Node::Concat(inner))),
-            // A private-use character of a pattern without look-around.
-            None => Node::Class(vec![(char, char)]),
-        },
-        None => Node::Class(vec![(char, char)]),
-    };
-    if let Some((_, nodes)) = open.last_mut() {
-        nodes.push(node);
-    }
-}
-
-/// Checks that each look-behind, or each of its top-level alternatives, has a fixed width.
+/// Checks that repetitions do not vary the width of a look-behind. Its alternatives may: the
+/// parser moves a common beginning out of them, and a program finds matches of any width.
 fn check_widths(node: &Node, look_arounds: &[LookAround]) -> Result<(), SyntaxError> {
     match node {
         Node::Class(_) | Node::Look(_) => Ok(()),
@@ -125,42 +98,33 @@ fn check_widths(node: &Node, look_arounds: &[LookAround]) -> Result<(), SyntaxEr
         Node::Repetition { node, .. } | Node::Group(_, node) => check_widths(node, look_arounds),
         Node::LookAround(index, inner) => {
             check_widths(inner, look_arounds)?;
-            let Some(behind) = look_arounds.get(*index).filter(|group| !group.ahead) else {
-                return Ok(());
-            };
-            let mut alternatives = std::slice::from_ref(inner.as_ref());
-            loop {
-                alternatives = match alternatives {
-                    [Node::Concat(nodes)] if nodes.len() == 1 => nodes,
-                    [Node::Group(_, node)] => std::slice::from_ref(node.as_ref()),
-                    [Node::Alternation(nodes)] => break alternatives = nodes,
-                    _ => break,
-                };
-            }
-            if alternatives.iter().all(|alternative| width(alternative).is_some()) {
-                Ok(())
-            } else {
-                Err(SyntaxError::new(behind.offset, "a look-behind needs a fixed width"))
+            match look_arounds.get(*index) {
+                Some(behind) if !behind.ahead && !has_fixed_repetitions(inner) => {
+                    Err(SyntaxError::new(behind.offset, "a look-behind needs a fixed width"))
+                }
+                _ => Ok(()),
             }
         }
     }
 }
 
-/// The number of characters that the node matches, if it is fixed.
-fn width(node: &Node) -> Option<u64> {
+fn has_fixed_repetitions(node: &Node) -> bool {
     match node {
-        Node::Class(_) => Some(1),
-        Node::Look(_) | Node::LookAround(..) => Some(0),
-        Node::Concat(nodes) => nodes.iter().map(width).sum(),
-        Node::Alternation(nodes) => {
-            let mut widths = nodes.iter().map(width);
-            let first = widths.next()??;
-            widths.all(|width| width == Some(first)).then_some(first)
-        }
-        Node::Group(_, node) => width(node),
+        Node::Class(_) | Node::Look(_) | Node::LookAround(..) => true,
+        Node::Concat(nodes) | Node::Alternation(nodes) => nodes.iter().all(has_fixed_repetitions),
+        Node::Group(_, node) => has_fixed_repetitions(node),
         Node::Repetition { min, max, node, .. } => {
-            let width = width(node)?;
-            (*max == Some(*min) || width == 0).then_some(u64::from(*min) * width)
+            is_empty(node) || (*max == Some(*min) && has_fixed_repetitions(node))
         }
+    }
+}
+
+/// Whether the node matches nothing but the empty text.
+fn is_empty(node: &Node) -> bool {
+    match node {
+        Node::Class(_) => false,
+        Node::Look(_) | Node::LookAround(..) => true,
+        Node::Concat(nodes) | Node::Alternation(nodes) => nodes.iter().all(is_empty),
+        Node::Group(_, node) | Node::Repetition { node, .. } => is_empty(node),
     }
 }
