@@ -166,6 +166,27 @@ fn columns_options_and_titles_are_put_back() {
     assert_eq!(told(), before);
 }
 
+/// Without a filter groups are counted in the index, which has the names of options as stored.
+#[test]
+fn groups_of_options_are_counted_as_items_show_them() {
+    let scene = scene();
+    let topics = json!([{"name": scene.named("block://@hidden")}, {"name": "b"}]);
+    let topic = json!({"key": "topic", "name": "Topic", "type": "singleSelect", "options": topics});
+    let request = json!({"schema": {"name": "Books", "properties": [topic]}, "position": {"position": "end", "pageId": scene.document}});
+    let made = scene.notes.create_collection(read(&request)).unwrap().id;
+    let item = |topic: &str| json!({"title": "x", "properties": {"topic": scene.named(topic)}});
+    let items = json!([item("block://@hidden"), item("b"), item("b")]);
+    scene.notes.add_items(read(&json!({"collectionId": made, "items": items}))).unwrap();
+    let is_named = json!({"property": "title", "equals": "x"});
+    for filter in [json!(null), is_named] {
+        let request = json!({"collectionId": made, "groupBy": "topic", "filter": filter});
+        let counts = serde_json::to_value(scene.guest.count_items(read(&request)).unwrap());
+        // A placeholder has no rank among the options.
+        let groups = json!([{"value": "b", "count": 2}, {"value": out(1), "count": 1}]);
+        assert_eq!(counts.unwrap(), json!({"count": 3, "groups": groups}), "{filter}");
+    }
+}
+
 /// Two options that look alike where they are shown: one by its number in an item, the other by
 /// that in the schema.
 #[test]

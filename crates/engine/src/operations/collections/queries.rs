@@ -5,6 +5,7 @@ mod prefilter;
 mod relations;
 mod rows;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -210,8 +211,12 @@ impl<A: AccessScope> Connection<A> {
             let rows = CollectionRows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &[])?;
             let groups = group_by.map(|key| Groups::new(&rows.schema, &key)).transpose()?;
-            // Fast path: unfiltered counts come from statistics.
+            // Fast path: unfiltered counts come from statistics, unless the names of options are
+            // redacted: the index has them as stored.
+            let are_as_stored = groups.is_none()
+                || matches!(LinkRedactor::new(tree).redacted(&rows.schema)?, Cow::Borrowed(_));
             if filter.is_none()
+                && are_as_stored
                 && let Some(counts) = counted(&rows, groups.as_ref())?
             {
                 return Ok(counts);
