@@ -115,4 +115,4 @@ pub use render::{Rendered, render};
 pub use single_block::{read_block, render_block};
 pub use table::table;
 pub use text_escape::{guard_lone_link, is_lone_link, unguard_lone_link};
-pub use wiki_links::wiki_links;
+pub use wiki_links::{wiki_link_ranges, wiki_links};

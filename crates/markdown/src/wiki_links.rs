@@ -1,5 +1,7 @@
 //! Wiki links in inline markdown: `[[Name]]`, `[[Name#Heading|words]]` and `![[Name]]`.
 
+use std::ops::Range;
+
 use crate::hash_tags::wiki_name;
 use crate::links::{InlineSpan, pieces};
 use crate::slice;
@@ -16,6 +18,21 @@ use crate::slice;
 /// assert_eq!(found, ["Lisbon", "Porto"]);
 /// ```
 pub fn wiki_links<'t>(inline: &'t str, visit: &mut dyn FnMut(&'t str)) {
+    each_wiki_link(inline, &mut |_, name| visit(name));
+}
+
+/// Visits the places of the wiki links of `inline` in bytes, brackets included, in order.
+///
+/// ```
+/// let mut found = Vec::new();
+/// leafbase_markdown::wiki_link_ranges("to [[Lisbon]]", &mut |range| found.push(range));
+/// assert_eq!(found, [3..13]);
+/// ```
+pub fn wiki_link_ranges(inline: &str, visit: &mut dyn FnMut(Range<usize>)) {
+    each_wiki_link(inline, &mut |range, _| visit(range));
+}
+
+fn each_wiki_link<'t>(inline: &'t str, visit: &mut dyn FnMut(Range<usize>, &'t str)) {
     // Most texts have no bracket, and a search for two costs more to set up than to run.
     if memchr::memchr(b'[', inline.as_bytes()).is_none() || !inline.contains("[[") {
         return;
@@ -45,7 +62,7 @@ pub fn wiki_links<'t>(inline: &'t str, visit: &mut dyn FnMut(&'t str)) {
             let name = slice::before(inner, end).trim_end_matches('\\').trim();
             let name = name.strip_suffix(".md").unwrap_or(name);
             if !name.is_empty() {
-                visit(name);
+                visit(at..at + "[[]]".len() + inner.len(), name);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use leafbase_markdown::PlainText;
+use leafbase_markdown::{PlainText, wiki_link_ranges};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, DocumentId, Error, ItemsPage, Limits, Location, Result,
     SearchDocuments, UnlinkedMentions, invariant,
@@ -44,7 +44,7 @@ pub struct TitleMention {
 
 impl<A: Unbatched> Connection<A> {
     /// The blocks that say the title of a document or page, or an alias in its front matter, as
-    /// words of their own and in any case, outside of links: an editor offers to link them. Texts
+    /// words of their own and in any case, outside of links and of wiki links, resolved or not: an editor offers to link them. Texts
     /// and titles are searched, also of items; not tables and code. Blocks of the document or page
     /// itself are not listed, nor those in the trash. A page of a scope is a document here as well.
     ///
@@ -266,7 +266,13 @@ impl MentionReader<'_, '_> {
         }
         let plain = PlainText::of(&data.inline);
         let mut ranges = self.matcher.matches(plain.as_str())?;
-        ranges.retain(|range| !plain.is_linked(range));
+        let mut wiki_links = Vec::new();
+        wiki_link_ranges(&data.inline, &mut |range| wiki_links.push(range));
+        let is_in_wiki_link = |range: &Range<usize>| {
+            let start = plain.to_inline(range.start);
+            wiki_links.iter().any(|link| link.contains(&start))
+        };
+        ranges.retain(|range| !plain.is_linked(range) && !is_in_wiki_link(range));
         debug_assert!(
             ranges.is_sorted_by(|one, other| one.end <= other.start),
             "matches come in order and do not overlap"
