@@ -134,7 +134,8 @@ pub(crate) fn table_rule(rest: &str) -> Option<usize> {
     Some(columns)
 }
 
-/// Number of cells in a table row. An escaped pipe does not separate cells.
+/// Number of cells in a table row. A pipe after a backslash does not separate cells, not even after
+/// two, as in cmark-gfm.
 pub(crate) fn columns(row: &str) -> usize {
     let row = trim(row);
     let row = row.strip_prefix('|').unwrap_or(row);
@@ -142,7 +143,7 @@ pub(crate) fn columns(row: &str) -> usize {
     for byte in row.bytes() {
         last_divides = byte == b'|' && !escaped;
         count += usize::from(last_divides);
-        escaped = byte == b'\\' && !escaped;
+        escaped = byte == b'\\';
     }
     count - usize::from(last_divides)
 }

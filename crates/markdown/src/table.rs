@@ -135,7 +135,7 @@ pub(crate) fn cells(text: &str) -> Vec<Range<usize>> {
     let (mut found, mut start, mut escaped, mut line) = (Vec::new(), 0, false, 0);
     for (at, byte) in text.bytes().enumerate() {
         let divides = byte == b'\n' || (byte == b'|' && !escaped);
-        escaped = byte == b'\\' && !escaped;
+        escaped = byte == b'\\';
         if !divides {
             continue;
         }

@@ -73,6 +73,9 @@ pub struct BlockDraft {
     pub data: BlockData,
     /// The text in a form that operations read; in place of the text in `data`.
     pub text: Option<GivenText>,
+    /// The plain text that a reply has beside another form of the text. An operation refuses one
+    /// that differs from it.
+    pub shown_text: Option<String>,
     /// A pending patch of the task: days relative to the present, which the engine resolves.
     pub task_patch: Option<TaskPatch>,
     /// The children, in order. A text block with children is inserted as a page.
@@ -82,7 +85,7 @@ pub struct BlockDraft {
 impl BlockDraft {
     /// A draft without children.
     pub fn new(data: BlockData) -> Self {
-        Self { id: None, data, text: None, task_patch: None, content: Vec::new() }
+        Self { id: None, data, text: None, shown_text: None, task_patch: None, content: Vec::new() }
     }
 
     /// A text from its block form: markers at its start are its style, its list style, its task and
@@ -198,13 +201,21 @@ impl Nested for BlockDraft {
     }
 
     fn with_children(&self, content: Vec<Self>) -> Self {
-        let text = self.text.clone();
-        Self { id: self.id, data: self.data.clone(), text, task_patch: self.task_patch, content }
+        Self {
+            id: self.id,
+            data: self.data.clone(),
+            text: self.text.clone(),
+            shown_text: self.shown_text.clone(),
+            task_patch: self.task_patch,
+            content,
+        }
     }
 
     fn eq_without_children(&self, other: &Self) -> bool {
         let own = |draft: &Self| (draft.id, draft.task_patch);
-        own(self) == own(other) && self.data == other.data && self.text == other.text
+        own(self) == own(other)
+            && self.data == other.data
+            && (&self.text, &self.shown_text) == (&other.text, &other.shown_text)
     }
 }
 
@@ -237,6 +248,9 @@ impl RecursiveDraft for BlockDraft {
             state: fields.task_patch.is_some_and(|task| task.state.is_some()),
             decorations: fields.decorations.is_some(),
         };
+        let is_beside =
+            fields.markdown.is_some() || fields.inline.is_some() || fields.title.is_some();
+        let shown_text = fields.plain.take_if(|_| is_beside && block_type.has_inline_text());
         fields.check_texts(block_type)?;
         let text = match fields.plain.take() {
             Some(text) => Some(GivenText::Plain(text)),
@@ -261,7 +275,7 @@ impl RecursiveDraft for BlockDraft {
             let message = format!("a block of type {block_type} cannot have children");
             return Err(Error::rule(message).at("content"));
         }
-        Ok(Self { id, data, text, task_patch, content: Vec::new() })
+        Ok(Self { id, data, text, shown_text, task_patch, content: Vec::new() })
     }
 
     fn children_mut(&mut self) -> &mut Vec<Self> {
@@ -278,6 +292,9 @@ impl Serialize for BlockDraft {
             map.serialize_entry("id", &id)?;
         }
         self.data.write_given(&mut map, self.text.as_ref(), self.task_patch)?;
+        if let Some(shown) = &self.shown_text {
+            map.serialize_entry("text", shown)?;
+        }
         if !self.content.is_empty() {
             map.serialize_entry("content", &self.content)?;
         }

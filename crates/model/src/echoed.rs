@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::json::{Object, describe};
+use crate::json::{Object, at, describe, unknown_field};
 use crate::{Color, Error, Result};
 
 /// Fields of replies that say nothing that a request could change.
@@ -18,7 +18,7 @@ pub(crate) fn drop_derived(object: &mut Object) -> Result<()> {
     if let Some(rows) = object.take("rows") {
         // Beside the markdown of a table its cells say the same.
         if object.get("markdown").is_none_or(Value::is_null) && !rows.is_null() {
-            let markdown = table_of(&rows).map_err(|error| error.at("rows"))?;
+            let markdown = at("rows", || table_of(&rows))?;
             object.set("markdown", Value::String(markdown));
         }
     }
@@ -39,22 +39,16 @@ fn keep_color(object: &mut Object) -> Result<()> {
 
 /// The markdown of a table with these cells, the header first: texts, or objects with a `value`.
 fn table_of(rows: &Value) -> Result<String> {
-    let expected = |what: &str, found: &Value| {
-        Error::validation(format!("expected {what}, got {}", describe(found)))
-    };
     let rows = rows.as_array().ok_or_else(|| expected("an array of rows", rows))?;
-    let mut table = String::new();
+    let (mut table, mut columns) = (String::new(), None);
     for (number, row) in rows.iter().enumerate() {
-        let cells = row
-            .as_array()
-            .ok_or_else(|| expected("an array of cells", row).at(format_args!("[{number}]")))?;
+        let cells = at(format_args!("[{number}]"), || {
+            let cells = row.as_array().ok_or_else(|| expected("an array of cells", row))?;
+            check_row(cells, *columns.get_or_insert(cells.len()))?;
+            Ok::<_, Error>(cells)
+        })?;
         for (column, cell) in cells.iter().enumerate() {
-            let text = match cell {
-                Value::Object(cell) => cell.get("value").and_then(Value::as_str),
-                cell => cell.as_str(),
-            };
-            let text = text
-                .ok_or_else(|| expected("a text", cell).at(format_args!("[{number}][{column}]")))?;
+            let text = at(format_args!("[{number}][{column}]"), || cell_text(cell))?;
             table.push_str("| ");
             table.push_str(&text.replace('|', "\\|").replace(['\n', '\r'], " "));
             table.push(' ');
@@ -67,4 +61,30 @@ fn table_of(rows: &Value) -> Result<String> {
     }
     table.truncate(table.trim_end().len());
     Ok(table)
+}
+
+fn expected(what: &str, found: &Value) -> Error {
+    Error::validation(format!("expected {what}, got {}", describe(found)))
+}
+
+/// A row may have fewer cells than the header.
+fn check_row(cells: &[Value], columns: usize) -> Result<()> {
+    if cells.is_empty() {
+        return Err(Error::validation("a row has one cell or more"));
+    }
+    if cells.len() > columns {
+        let message = format!("has {} cells, but the header has {columns}", cells.len());
+        return Err(Error::validation(message));
+    }
+    Ok(())
+}
+
+/// The inline markdown of a cell.
+fn cell_text(cell: &Value) -> Result<&str> {
+    let Value::Object(fields) = cell else {
+        return cell.as_str().ok_or_else(|| expected("a text", cell));
+    };
+    fields.keys().filter(|name| *name != "value").try_for_each(|name| unknown_field(name))?;
+    let value = fields.get("value").unwrap_or(&Value::Null);
+    value.as_str().ok_or_else(|| expected("a text", value).at("value"))
 }

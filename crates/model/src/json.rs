@@ -30,7 +30,7 @@ pub(crate) use object::{
     refused,
 };
 pub(crate) use read_only::ReadOnlyField;
-pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
+pub(crate) use reader::{Refused, at, missing_field, raw_value, read, unknown_field, wrong_type};
 pub(crate) use recursive::{RecursiveDraft, read_recursive};
 
 /// The handling of fields that a request type does not have.

@@ -50,7 +50,8 @@ fn text() -> impl Strategy<Value = BlockDraft> {
             "&#32;",
         ][..],
     );
-    let colors = select(&["#ffff00", "#7b7a00", "#123456", "#808080", "#ffffff"][..]);
+    // From both variants that are shown, the last one cannot be inferred.
+    let colors = select(&["#ffff00", "#7b7a00", "#123456", "#808080", "#ffffff", "#1990aa"][..]);
     let decorations = (any::<bool>(), any::<bool>());
     (
         words,
@@ -133,6 +134,15 @@ proptest! {
         notes.insert_blocks(request).unwrap();
         let copied = fetched(&notes, copy.root());
         prop_assert_eq!(content_of(&copied), content_of(&before));
+
+        // With the plain text beside the markdown.
+        let before = notes.fetch(Fetch::new(page).with_text()).unwrap();
+        let before = serde_json::to_value(before).unwrap();
+        prop_assert_eq!(update(&space, json!([before])), Ok(()));
+        let request = json!({"documents": [before]}).to_string();
+        let copy = notes.create_documents(space.read_json(&request).unwrap()).unwrap()[0].id();
+        let copied = notes.fetch(Fetch::new(copy).with_text()).unwrap();
+        prop_assert_eq!(content_of(&serde_json::to_value(copied).unwrap()), content_of(&before));
     }
 
     #[test]
@@ -253,6 +263,10 @@ fn tables_and_links_come_in_the_forms_of_other_programs() {
             "| a | b\\|c |\n| --- | --- |\n| *1* |  |",
         ),
         (
+            json!({"type": "table", "rows": [[{"value": "\\|"}, "b"], ["\\\\"]]}),
+            "| \\\\| | b |\n| --- | --- |\n| \\\\ |",
+        ),
+        (
             json!({"type": "richUrl", "url": "https://x.test", "title": "X", "description": "D", "markdown": "[X](https://x.test)"}),
             "[X](https://x.test \"D\")",
         ),
@@ -265,6 +279,44 @@ fn tables_and_links_come_in_the_forms_of_other_programs() {
         let added = notes.insert_blocks(space.read_json(&request).unwrap()).unwrap();
         assert_eq!(added[0].markdown().replace(" | |", " |  |"), markdown);
     }
+}
+
+/// Fields of a new block beside `"type": "text"` or another type, and why they are refused.
+#[test]
+fn cells_and_texts_that_contradict_each_other_are_refused() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let page = notes.create_document("Page").unwrap().id();
+    for (block, expected) in [
+        (json!({"type": "table", "rows": [[]]}), "blocks[0].rows[0]: a row has one cell or more"),
+        (
+            json!({"type": "table", "rows": [["a"], ["b", "c"]]}),
+            "blocks[0].rows[1]: has 2 cells, but the header has 1",
+        ),
+        (
+            json!({"type": "table", "rows": [[{"value": 1}]]}),
+            "blocks[0].rows[0][0].value: expected a text, got 1",
+        ),
+        (
+            json!({"type": "table", "rows": [[{"value": "a", "x": 1}]]}),
+            "blocks[0].rows[0][0].x: unknown field `x`",
+        ),
+        (
+            json!({"type": "text", "markdown": "*a*", "text": "b"}),
+            "blocks[0].text: differs from the block's other text: give one of them",
+        ),
+        (
+            json!({"type": "page", "title": "*a*", "text": "*a*"}),
+            "blocks[0].text: differs from the block's other text: give one of them",
+        ),
+    ] {
+        let request = json!({"blocks": [block], "position": {"pageId": page}}).to_string();
+        let inserted = space
+            .read_json::<InsertBlocks>(&request)
+            .and_then(|request| notes.insert_blocks(request));
+        assert_eq!(inserted.unwrap_err().to_string(), expected);
+    }
+    assert_eq!(fetched(&notes, page.root())["content"], json!([]));
 }
 
 #[test]

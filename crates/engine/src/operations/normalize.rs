@@ -4,8 +4,8 @@
 
 use leafbase_markdown::{self as markdown, BlockForm, PlainText, TextMarkers};
 use leafbase_model::{
-    BesideText, BlockData, BlockDraft, BlockFields, BlockKind, BlockType, Decorations, Error,
-    GivenText, Limits, ListStyle, Result, TaskInfo, TaskState, TextFormat, TextStyle,
+    BesideText, BlockData, BlockDraft, BlockFields, BlockKind, BlockType, Color, Decorations,
+    Error, GivenText, Limits, ListStyle, Result, TaskInfo, TaskState, TextFormat, TextStyle,
 };
 use leafbase_tree_ops as ops;
 
@@ -32,6 +32,8 @@ pub(crate) fn draft(
         block_markdown::parse_fields(data)?;
     }
     check_highlights(data.block_type(), &data.inline)?;
+    check_shown_text(draft.shown_text.take(), &draft.data)?;
+    let data = &mut draft.data;
     if is_root && !(further.is_empty() && markdown::is_one_paragraph(&data.inline)) {
         return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
     }
@@ -63,6 +65,18 @@ fn read_given(draft: &mut BlockDraft, limits: &Limits) -> Result<Vec<BlockData>>
             mark(data, markers, beside);
             Ok(follow(data, markers, further))
         }
+    }
+}
+
+/// The plain text that a reply has beside the markdown is that of the block, or an edit that would
+/// be lost.
+fn check_shown_text(shown: Option<String>, data: &BlockData) -> Result<()> {
+    match shown {
+        Some(shown) if shown != PlainText::of(&data.inline).as_str() => {
+            let message = "differs from the block's other text: give one of them";
+            Err(Error::validation(message).at("text"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -136,9 +150,12 @@ fn follow(first: &BlockData, markers: TextMarkers, further: Vec<BlockData>) -> V
 /// Checks the texts of a patch, and drops a text that equals what the block already shows, as in a
 /// reply that is sent back.
 pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limits) -> Result<()> {
-    // Replies show a readable variant of the color.
+    // Replies show readable variants of the color, from which it cannot always be inferred.
+    let shows_alike = |kept: Color, color: Color| {
+        kept.light() == color || (kept.light(), kept.dark()) == (color.light(), color.dark())
+    };
     fields.color.take_if(|color| {
-        color.is_some_and(|color| before.color.is_some_and(|kept| kept.light() == color))
+        color.is_some_and(|color| before.color.is_some_and(|kept| shows_alike(kept, color)))
     });
     let wanted = fields.block_type.unwrap_or(before.block_type());
     if before.block_type() == BlockType::Text && wanted == BlockType::Text {

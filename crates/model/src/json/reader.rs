@@ -75,7 +75,7 @@ pub(super) fn from_texts<T>(read: impl FnOnce() -> T) -> T {
 }
 
 /// Refuses the field `name`, or records it as ignored.
-pub(super) fn unknown_field(name: &str) -> Result<()> {
+pub(crate) fn unknown_field(name: &str) -> Result<()> {
     IGNORED.with_borrow_mut(|ignored| match ignored {
         Some(paths) => {
             paths.push(name.to_owned());
