@@ -11,7 +11,7 @@ use crate::tags;
 ///
 /// ```
 /// let error = leafbase_markdown::check_highlights("a <highlight color='puce'>b</highlight>").unwrap_err();
-/// assert_eq!(error.message(), "line 1, column 3: a highlight of an unknown colour");
+/// assert_eq!(error.message(), "line 1, column 3: a highlight of an unknown color");
 /// ```
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn check_highlights(inline: &str) -> Result<()> {
             let number = 1 + breaks.matches(['\n', '\r']).count();
             // Columns count characters, not bytes.
             let column = slice::before(line, at).chars().count() + 1;
-            return Err(invalid((number, column), "a highlight of an unknown colour"));
+            return Err(invalid((number, column), "a highlight of an unknown color"));
         }
         start += line.len() + 1;
     }

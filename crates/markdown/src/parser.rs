@@ -272,7 +272,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         });
         match wrong {
             None => Ok(()),
-            Some(at) => Err(invalid(self.place(offset + at), "a highlight of an unknown colour")),
+            Some(at) => Err(invalid(self.place(offset + at), "a highlight of an unknown color")),
         }
     }
 

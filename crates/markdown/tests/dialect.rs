@@ -368,7 +368,7 @@ fn a_highlight_has_a_known_colour() {
     ] {
         let error = parse(text, &ParseOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidMarkdown);
-        assert_eq!(error.message(), format!("{place}: a highlight of an unknown colour"));
+        assert_eq!(error.message(), format!("{place}: a highlight of an unknown color"));
     }
     for text in [
         "`<highlight color='nope'>`",

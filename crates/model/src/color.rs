@@ -188,7 +188,7 @@ impl FromStr for Color {
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             Error::validation(format!(
-                "expected a colour #rrggbb, got {}",
+                "expected a color #rrggbb, got {}",
                 crate::json::quoted(text)
             ))
         };
@@ -203,7 +203,7 @@ impl FromStr for Color {
     }
 }
 
-from_text!(Color: "a colour #rrggbb");
+from_text!(Color: "a color #rrggbb");
 
 #[cfg(test)]
 mod tests {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colour_beyond_the_screen_is_shown_with_less_chroma() {
+    fn a_color_beyond_the_screen_is_shown_with_less_chroma() {
         for (lab, shown) in
             [([1.0, 0.4, 0.4], [255; 3]), ([0.0, 0.4, 0.4], [0; 3]), ([2.0, 0.0, 0.0], [255; 3])]
         {

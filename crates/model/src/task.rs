@@ -50,7 +50,7 @@ impl TaskInfo {
     }
 
     /// The task with the stamps of its state: the missing stamp is set to `now`, the stamp of the
-    /// other state is cleared (DECISIONS, "Task state changes").
+    /// other state is cleared.
     pub fn stamped(self, now: Timestamp) -> Self {
         let (completed_at, canceled_at) = match self.state {
             TaskState::Todo => (None, None),

@@ -172,7 +172,7 @@ fn document() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A document without a highlight of an unknown colour, which is refused.
+/// A document without a highlight of an unknown color, which is refused.
 pub(crate) fn accepted_document() -> impl Strategy<Value = String> {
     let accepted =
         |text: &String| leafbase_markdown::parse(text, &super::dialect::lenient()).is_ok();

@@ -23,7 +23,7 @@ texts! {
     Day, "A day, YYYY-MM-DD.", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
     DayRef, "A day, YYYY-MM-DD, or relative to the present in the space's time zone.", "^([0-9]{4}-[0-9]{2}-[0-9]{2}|today|tomorrow|yesterday)$";
     Timestamp, "An instant in UTC, RFC 3339.", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|\+00:00)$";
-    Color, "A colour, #rrggbb.", "^#[0-9a-fA-F]{6}$";
+    Color, "A color, #rrggbb.", "^#[0-9a-fA-F]{6}$";
     AssetUrl, "Where an uploaded file is.", "^asset://";
     ChangeToken, "The token of a change: 16 hexadecimal digits.", "^[0-9a-f]{16}$";
     FileHash, "The SHA-256 of a file: 64 hexadecimal digits.", "^[0-9a-f]{64}$";

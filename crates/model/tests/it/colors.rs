@@ -191,7 +191,7 @@ fn only_seven_characters_are_a_colour() {
         "#ffffff ", "#ﬀffff", "red",
     ] {
         let message = wrong.parse::<Color>().unwrap_err().message().to_owned();
-        assert_eq!(message, format!("expected a colour #rrggbb, got {wrong:?}"));
+        assert_eq!(message, format!("expected a color #rrggbb, got {wrong:?}"));
     }
 }
 

@@ -31,7 +31,7 @@ fn a_deep_fault_has_its_whole_path() {
     let text = nested_pages(64).replace(r#""type":"text""#, r#""type":"text","color":2"#);
     let error = json::from_str::<InsertBlocks>(&text, &Limits::default()).unwrap_err();
     assert_eq!(error.path(), format!("blocks[0]{}.color", ".content[0]".repeat(64)));
-    assert_eq!(error.message(), "expected a colour #rrggbb, got 2");
+    assert_eq!(error.message(), "expected a color #rrggbb, got 2");
 }
 
 #[test]

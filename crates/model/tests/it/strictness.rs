@@ -54,16 +54,12 @@ const FAULTS: [(&str, &str, &str); 31] = [
         r#"unknown list style "dotted", expected one of none, bullet, numbered, toggle, task"#,
     ),
     (r#"{"type":"text","content":[null]}"#, ".content[0]", "expected an object, got null"),
-    (r##"{"type":"text","color":"#GGG"}"##, ".color", r##"expected a colour #rrggbb, got "#GGG""##),
-    (
-        r#"{"type":"text","color":{"light":1}}"#,
-        ".color",
-        "expected a colour #rrggbb, got an object",
-    ),
+    (r##"{"type":"text","color":"#GGG"}"##, ".color", r##"expected a color #rrggbb, got "#GGG""##),
+    (r#"{"type":"text","color":{"light":1}}"#, ".color", "expected a color #rrggbb, got an object"),
     (
         r##"{"type":"text","colorDark":"#GGG"}"##,
         ".colorDark",
-        r##"expected a colour #rrggbb, got "#GGG""##,
+        r##"expected a color #rrggbb, got "#GGG""##,
     ),
     (
         r#"{"type":"text","taskInfo":{"state":"done"}}"#,
@@ -114,7 +110,7 @@ const FAULTS: [(&str, &str, &str); 31] = [
     (
         r##"{"type":"page","content":[{"type":"text"},{"type":"line"},{"type":"text","color":"#12345"}]}"##,
         ".content[2].color",
-        r##"expected a colour #rrggbb, got "#12345""##,
+        r##"expected a color #rrggbb, got "#12345""##,
     ),
 ];
 

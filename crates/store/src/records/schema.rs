@@ -145,7 +145,7 @@ impl Field for PropertyKind {
     }
 }
 
-/// Names and colours in turn.
+/// Names and colors in turn.
 fn encode_options(out: &mut Vec<u8>, options: &[SelectOption]) {
     encode_array_header(out, 2 * options.len());
     for SelectOption { name, color } in options {

@@ -17,7 +17,7 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection) -> Result<()> {
 
     let body = r#"{"blocks": [{"type": "text", "markdown": "fine"}, {"type": "text", "color": "bluish"}], "position": {"date": "today"}}"#;
     match notes.space().read_json::<InsertBlocks>(body) {
-        Ok(_) => Err("a colour that is none was taken".into()),
+        Ok(_) => Err("a color that is none was taken".into()),
         Err(error) => {
             Ok(writeln!(out, "a request that is wrong: {}\n    {}", error.code(), error)?)
         }

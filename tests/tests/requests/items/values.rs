@@ -195,7 +195,7 @@ const TITLES: &[(&str, &str)] = &[
     (r#""title":"one\n\ntwo""#, "VALIDATION {}.title: the title of an item is one paragraph"),
     (
         r#""name":"<highlight color='no'>x</highlight>""#,
-        "INVALID_MARKDOWN {}.name: line 1, column 1: a highlight of an unknown colour",
+        "INVALID_MARKDOWN {}.name: line 1, column 1: a highlight of an unknown color",
     ),
     (r#""by":"@Ada""#, "SCHEMA_MISMATCH {}.by: \"by\" is a property; it belongs in \"properties\""),
     (

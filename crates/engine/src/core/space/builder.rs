@@ -94,7 +94,8 @@ impl Default for SpaceBuilder {
 }
 
 impl SpaceBuilder {
-    /// The name of a new space. Default: the directory's name without its extension.
+    /// The name of a new space. Default: the directory's name without its extension; empty in
+    /// memory.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self

@@ -118,7 +118,7 @@ impl Destinations {
 
 /// Checks that a document named by a request accepts tasks.
 fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -> Result<()> {
-    // `open_place` looks up the root as a block; whether it is a document is checked first.
+    // `prepare_target` looks up the root as a block; whether it is a document is checked first.
     let record = transaction.plan(|tree, _| tree.document(document))?;
     record.ok_or_else(Error::no_document)?;
     let opened =
