@@ -2,71 +2,122 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Write;
-use std::path::PathBuf;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use leafbase::{BlockId, Connection, ErrorKind, ListTasks, Task, TaskScope};
 
+use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
 use crate::names::{self, MIN_ID_PREFIX};
-use crate::show::line;
+use crate::out;
+use crate::show::{line, styles};
 use crate::user_directory::user_directory;
 
 /// The file of the listing: the tasks of one space in their order, an ID per line.
-fn file(notes: &Connection) -> CliResult<Option<PathBuf>> {
+fn file(context: &CommandContext, notes: &Connection) -> CliResult<Option<PathBuf>> {
     let space = notes.space().meta()?.id;
+    let path = context.path()?;
+    // A backup has the ID of its space, but another path.
+    let mut hasher = DefaultHasher::new();
+    path.canonicalize().unwrap_or(path).hash(&mut hasher);
+    let name = format!("tasks-{space}-{:016x}", hasher.finish());
     let directory = user_directory("XDG_STATE_HOME", ".local/state");
-    Ok(directory.map(|directory| directory.join(format!("tasks-{space}"))))
+    Ok(directory.map(|directory| directory.join(name)))
 }
 
-/// Remembers the tasks in the order of their numbers.
+/// Remembers the tasks in the order of their numbers, or warns that they cannot be remembered. An
+/// empty listing has no numbers: the earlier ones stay.
 pub(crate) fn remember<'a>(
+    context: &CommandContext,
     notes: &Connection,
     tasks: impl Iterator<Item = &'a Task>,
 ) -> CliResult<()> {
-    let Some(file) = file(notes)? else { return Ok(()) };
     let ids: Vec<_> = tasks.map(|task| task.id.to_string()).collect();
-    let text = ids.join("\n");
-    let write = || {
-        let directory = file.parent().unwrap_or(&file);
-        fs::create_dir_all(directory)?;
-        let mut written = tempfile::NamedTempFile::new_in(directory)?;
-        written.write_all(text.as_bytes())?;
-        written.persist(&file).map(drop).map_err(std::io::Error::from)
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let written = match file(context, notes)? {
+        Some(file) => replace(&file, &ids.join("\n")).inspect_err(|_| {
+            // Numbers of an earlier listing would name other tasks than those on the screen.
+            drop(fs::remove_file(&file));
+        }),
+        None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME names a directory")),
     };
-    if write().is_err() {
-        // Numbers of an earlier listing would name other tasks than those on the screen.
-        drop(fs::remove_file(&file));
+    if let Err(error) = written {
+        let (red, cyan) = (styles::ERROR, styles::HINT);
+        let text = format!(
+            "{red}warning:{red:#} the numbers of this listing are not remembered: {error}\n\
+             {cyan}hint:{cyan:#} name the tasks by their IDs\n"
+        );
+        // The listing itself does not depend on the warning.
+        drop(out::error_stream(context.options.color).write_all(text.as_bytes()));
     }
     Ok(())
 }
 
-fn recall(notes: &Connection) -> CliResult<Vec<BlockId>> {
+/// A new file in the directory of `file`, which is created if it is missing.
+fn unfinished(file: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let directory = file.parent().unwrap_or(file);
+    fs::create_dir_all(directory)?;
+    tempfile::NamedTempFile::new_in(directory)
+}
+
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let mut written = unfinished(file)?;
+    written.write_all(text.as_bytes())?;
+    written.persist(file).map(drop).map_err(io::Error::from)
+}
+
+fn recall(context: &CommandContext, notes: &Connection) -> CliResult<Vec<BlockId>> {
     let missing = || {
         CliError::usage("a number is that of the last listing of tasks, and there is none")
             .hint("list the tasks with their numbers: leafbase tasks")
     };
-    let file = file(notes)?.ok_or_else(missing)?;
-    let text = fs::read_to_string(file).map_err(|_| missing())?;
+    let file = file(context, notes)?.ok_or_else(missing)?;
+    let text = fs::read_to_string(&file).map_err(|_| missing())?;
+    // A listing that cannot be replaced may be older than the one on the screen.
+    unfinished(&file).map_err(|error| {
+        let message = format!("the numbers may be those of an earlier listing: {error}");
+        CliError::failed(message).hint("name the tasks by their IDs: leafbase tasks")
+    })?;
     text.lines().map(|id| id.parse().map_err(|_| missing())).collect()
 }
 
 /// Resolves tasks by their numbers in the last listing, by IDs, prefixes of them, or their texts.
-pub(crate) fn tasks(notes: &Connection, names: &[String]) -> CliResult<Vec<BlockId>> {
+pub(crate) fn tasks(
+    context: &CommandContext,
+    notes: &Connection,
+    names: &[String],
+) -> CliResult<Vec<BlockId>> {
     let mut found = Vec::with_capacity(names.len());
     for name in names {
         match numbers(name)? {
             Some(numbers) => {
-                let listed = recall(notes)?;
+                let listed = recall(context, notes)?;
                 for number in numbers {
                     let task = number.checked_sub(1).and_then(|index| listed.get(index));
-                    found.push(*task.ok_or_else(|| out_of_range(number, listed.len()))?);
+                    let task = *task.ok_or_else(|| out_of_range(number, listed.len()))?;
+                    check_present(notes, task, number)?;
+                    found.push(task);
                 }
             }
             None => found.push(task(notes, name)?),
         }
     }
     Ok(found)
+}
+
+/// Fails if the task with this number was deleted after it was listed.
+fn check_present(notes: &Connection, task: BlockId, number: usize) -> CliResult<()> {
+    match notes.document_of(task) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(CliError::not_found(format!(
+            "task {number} of the last listing, {task}, is not in the space"
+        ))
+        .hint("list the tasks with their numbers: leafbase tasks")),
+        found => Ok(found.map(drop)?),
+    }
 }
 
 fn out_of_range(number: usize, listed: usize) -> CliError {

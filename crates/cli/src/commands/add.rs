@@ -136,7 +136,11 @@ impl AddCommand {
                 None => names::document(notes, name)?.id().into(),
             },
         };
-        let mut draft = TaskDraft::new(self.words()?.trim_end()).at(location);
+        let text = self.words()?;
+        if text.trim().is_empty() {
+            return Err(CliError::usage("the task has no text").hint("leafbase add --task TEXT"));
+        }
+        let mut draft = TaskDraft::new(text.trim_end()).at(location);
         draft.info.schedule_date = self.on.map(|day| day.at(notes)).transpose()?.map(Some);
         draft.info.deadline_date = self.due.map(|day| day.at(notes)).transpose()?.map(Some);
         let added = notes.add_tasks(AddTasks::new([draft]))?;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use clap::{Args, ValueEnum};
-use leafbase::{Connection, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks};
+use leafbase::{
+    Connection, ItemsPage, ListTasks, Paging, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks,
+};
 
 use crate::context::CommandContext;
 use crate::days::{self, SpokenDay};
@@ -24,6 +26,7 @@ pub(crate) struct TasksCommand {
     scope: TaskView,
     /// List the open tasks of this document instead
     #[arg(long = "in", value_name = "DOCUMENT", conflicts_with = "scope")]
+    #[arg(allow_hyphen_values = true)]
     document: Option<String>,
     /// Mark these tasks as done
     #[arg(long, value_name = "TASK", num_args = 1..)]
@@ -102,44 +105,50 @@ impl TasksCommand {
         };
         // A task in the inbox may be active, too, and the last group is every open one left: each
         // is listed once.
-        let mut listed = HashSet::new();
+        let (mut listed, mut left) = (HashSet::new(), self.limit);
         let mut found: Vec<(&str, Vec<Task>)> = Vec::with_capacity(scopes.len());
         for (name, scope) in scopes {
-            let mut request = ListTasks::new(scope);
-            request.paging.limit = self.limit;
-            let mut list = |request: &ListTasks| {
-                let mut page = notes.tasks(request.clone())?;
-                page.items.retain(|task| listed.insert(task.id));
+            let before = listed.len();
+            let mut read = |paging: Paging| {
+                let mut request = ListTasks::new(scope);
+                request.paging = paging;
+                let mut page = notes.tasks(request)?;
+                page.items.retain(|task| self.is_shown(task) && listed.insert(task.id));
                 Ok(page)
             };
-            if context.options.json {
-                context.out.json_pages(request.paging.clone(), |paging| {
-                    request.paging = paging;
-                    list(&request)
-                })?;
+            let mut paging = Paging::default();
+            if scope == TaskScope::Open {
+                // The first ones in reading order may be the last ones that are read.
+                let mut tasks = in_reading_order(&notes, collect(paging, &mut read)?)?;
+                tasks.truncate(left.unwrap_or(usize::MAX));
+                if context.options.json {
+                    context.out.json_lines(tasks)?;
+                } else {
+                    found.push((name, tasks));
+                }
                 continue;
             }
-            let mut tasks = Vec::new();
-            loop {
-                let page = list(&request)?;
-                tasks.extend(page.items);
-                let left = self.limit.map(|limit| limit.saturating_sub(tasks.len()));
-                if page.next_cursor.is_none() || left == Some(0) {
-                    break;
-                }
-                request.paging.cursor = page.next_cursor;
-                request.paging.limit = left;
+            paging.limit = left;
+            if context.options.json {
+                context.out.json_pages(paging, read)?;
+            } else {
+                found.push((name, collect(paging, &mut read)?));
             }
-            if scope == TaskScope::Open {
-                tasks = in_reading_order(&notes, tasks)?;
+            left = left.map(|left| left.saturating_sub(listed.len() - before));
+            if left == Some(0) {
+                break;
             }
-            found.push((name, tasks));
         }
         if context.options.json {
             return Ok(());
         }
-        task_numbers::remember(&notes, found.iter().flat_map(|(_, tasks)| tasks))?;
+        task_numbers::remember(context, &notes, found.iter().flat_map(|(_, tasks)| tasks))?;
         show(context, &notes, &found)
+    }
+
+    /// Whether a task of the listed scope is shown: a document has closed ones, too.
+    fn is_shown(&self, task: &Task) -> bool {
+        self.document.is_none() || task.info.state == TaskState::Todo
     }
 
     fn change(&self, context: &mut CommandContext) -> CliResult<()> {
@@ -155,10 +164,10 @@ impl TasksCommand {
         ];
         let mut updates = Vec::new();
         for (names, state) in states {
-            let tasks = task_numbers::tasks(&notes, names)?.into_iter();
+            let tasks = task_numbers::tasks(context, &notes, names)?.into_iter();
             updates.extend(tasks.map(|id| TaskUpdate::of(id).with_state(state)));
         }
-        for id in task_numbers::tasks(&notes, &self.change)? {
+        for id in task_numbers::tasks(context, &notes, &self.change)? {
             let mut update = TaskUpdate::of(id);
             update.info.schedule_date = self.on.map(|day| day.at(&notes)).transpose()?;
             update.info.deadline_date = self.due.map(|day| day.at(&notes)).transpose()?;
@@ -169,6 +178,24 @@ impl TasksCommand {
             return context.out.json(&changed);
         }
         tasks::write(&mut context.out, &notes, days::today(&notes)?, &changed, None)
+    }
+}
+
+/// The tasks of all pages, up to the limit of `paging`.
+fn collect(
+    mut paging: Paging,
+    read: &mut impl FnMut(Paging) -> leafbase::Result<ItemsPage<Task>>,
+) -> CliResult<Vec<Task>> {
+    let (limit, mut tasks) = (paging.limit, Vec::new());
+    loop {
+        let page = read(paging)?;
+        tasks.extend(page.items);
+        let left = limit.map(|limit| limit.saturating_sub(tasks.len()));
+        if page.next_cursor.is_none() || left == Some(0) {
+            return Ok(tasks);
+        }
+        paging = Paging::default();
+        (paging.cursor, paging.limit) = (page.next_cursor, left);
     }
 }
 

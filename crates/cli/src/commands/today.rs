@@ -39,7 +39,7 @@ impl TodayCommand {
         if context.options.json {
             return context.out.json(&TodayReply { note, tasks: listed });
         }
-        task_numbers::remember(&notes, listed.iter())?;
+        task_numbers::remember(context, &notes, listed.iter())?;
         context.out.line(context.out.paint(styles::TITLE, days::in_words(day)))?;
         match &note {
             Some(note) => {
