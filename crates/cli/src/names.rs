@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use leafbase::{
-    Block, BlockId, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
-    DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ItemFilter, ListCollections,
-    Location, Operator, QueryItems,
+    Block, BlockId, BlockKind, BuiltInLocation, Collection, Connection, DayRef, Destination,
+    Document, DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ItemFilter,
+    ListCollections, Location, Operator, QueryItems,
 };
 
 use crate::catalog::{Catalog, FolderCatalog};
@@ -30,6 +30,22 @@ pub(crate) enum ResolvedName {
     Document(Box<Document>),
     /// A block other than the root of a document.
     Block(BlockId),
+}
+
+impl ResolvedName {
+    /// The block, the root of a document.
+    pub(crate) fn block(&self) -> BlockId {
+        match self {
+            Self::Document(document) => document.id().root(),
+            Self::Block(block) => *block,
+        }
+    }
+}
+
+/// Whether a block is a document, a page or an item of a collection: it has content of its own.
+pub(crate) fn is_page(notes: &Connection, block: BlockId) -> CliResult<bool> {
+    let block = notes.fetch(Fetch::new(block).depth(0))?;
+    Ok(matches!(block.data.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. }))
 }
 
 /// Resolves `name` to a document; for a block, the document that contains it.

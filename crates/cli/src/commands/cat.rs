@@ -1,13 +1,15 @@
 //! `leafbase cat`: prints a document as markdown.
 
 use clap::Args;
-use leafbase::{BlockId, Fetch};
+use leafbase::Fetch;
 
 use crate::context::CommandContext;
 use crate::error::CliResult;
 use crate::names::{self, ResolvedName};
 
 /// Print a document as markdown
+///
+/// Of a document, a page or an item of a collection the content is printed, as edit takes it.
 #[derive(Debug, Args)]
 pub(crate) struct CatCommand {
     /// A document, or the ID of a block
@@ -27,18 +29,17 @@ impl CatCommand {
         if context.options.json {
             return context.out.json(&notes.fetch(self.fetch(&named))?);
         }
-        let text = match &named {
-            ResolvedName::Document(document) => notes.content_markdown(document.id())?,
-            ResolvedName::Block(block) => notes.fetch_markdown(Fetch::new(*block))?,
+        let block = named.block();
+        let text = if names::is_page(&notes, block)? {
+            notes.content_markdown(block)?
+        } else {
+            notes.fetch_markdown(Fetch::new(block))?
         };
         context.out.text(&text)
     }
 
     fn fetch(&self, named: &ResolvedName) -> Fetch {
-        let block: BlockId = match named {
-            ResolvedName::Document(document) => document.id().root(),
-            ResolvedName::Block(block) => *block,
-        };
+        let block = named.block();
         let fetch = Fetch { max_depth: self.depth, ..Fetch::new(block) };
         if self.metadata { fetch.with_metadata() } else { fetch }
     }

@@ -58,9 +58,15 @@ impl EditCommand {
     /// The page, its title, and its markdown. The space is closed again.
     fn read(&self, context: &CommandContext) -> CliResult<(BlockId, String, String)> {
         let notes = context.reader()?;
-        let (page, title) = match names::document_or_block(&notes, &self.name)? {
-            ResolvedName::Document(document) => (document.id().root(), document.title),
-            ResolvedName::Block(block) => (block, block.to_string()),
+        let named = names::document_or_block(&notes, &self.name)?;
+        let page = named.block();
+        if !names::is_page(&notes, page)? {
+            let message = format!("block {page} is no page, and has no content of its own");
+            return Err(CliError::usage(message).hint("edit the document or page that it is in"));
+        }
+        let title = match named {
+            ResolvedName::Document(document) => document.title,
+            ResolvedName::Block(block) => block.to_string(),
         };
         let text = notes.content_markdown(page)?;
         Ok((page, title, text))
@@ -90,11 +96,15 @@ fn edit(text: &str) -> CliResult<(String, Option<PathBuf>)> {
     fs::write(&path, format!("{text}\n")).map_err(failed)?;
     let mut words = editor.split_whitespace();
     let status = Command::new(words.next().unwrap_or_default()).args(words).arg(&path).status();
-    let status =
-        status.map_err(|error| CliError::system(format!("the editor {editor}"), &error))?;
+    let status = status.map_err(|error| {
+        // No one has edited the text.
+        drop(fs::remove_file(&path));
+        CliError::failed(format!("the editor {editor} cannot be started: {error}"))
+            .hint("set VISUAL or EDITOR to another one, or take the text from a file: --from FILE")
+    })?;
     if !status.success() {
         let message = format!("the editor {editor} failed; nothing is changed");
-        return Err(CliError::usage(message).hint(format!("the text is in {}", path.display())));
+        return Err(CliError::failed(message).hint(format!("the text is in {}", path.display())));
     }
     let edited = fs::read_to_string(&path).map_err(failed)?;
     Ok((edited, Some(path)))
