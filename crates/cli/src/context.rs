@@ -162,6 +162,22 @@ fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
     Ok(found.pop())
 }
 
+/// Fails if `path` is the directory of a space or in one: its files are not for other programs.
+pub(crate) fn check_outside_of_spaces(path: &Path) -> CliResult<()> {
+    let absolute = std::path::absolute(path)
+        .map_err(|error| CliError::system(path.display().to_string(), &error))?;
+    // The part of the path that exists: links in it may lead into a space.
+    let existing = absolute.ancestors().find_map(|path| path.canonicalize().ok());
+    let mut directories = existing.iter().flat_map(|path| path.ancestors());
+    match directories.find(|directory| Space::is_at(directory)) {
+        Some(space) => {
+            let message = format!("{} is in the space {}", path.display(), space.display());
+            Err(CliError::usage(message).hint("name a directory outside of the space"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Opens the space at `path`, next to programs that share it if there are any.
 pub(crate) fn open_beside(builder: &SpaceBuilder, path: &Path) -> leafbase::Result<Space> {
     let alone = match builder.clone().open(path) {

@@ -208,7 +208,10 @@ impl From<Error> for CliError {
         // The source chain becomes part of the sentence: causes such as a full disk are in it.
         let mut source = std::error::Error::source(&error);
         while let Some(below) = source {
-            message = format!("{message}: {below}");
+            let cause = below.to_string();
+            if !message.ends_with(&cause) {
+                message = format!("{message}: {cause}");
+            }
             source = below.source();
         }
         let report = ErrorReport {
@@ -257,7 +260,6 @@ const fn hint(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::InvalidPattern => Some(
             "patterns use RE2 syntax plus look-ahead and fixed-width look-behind; \\ escapes the next character",
         ),
-        ErrorKind::HistoryGone => Some("start over with the last changes: leafbase log"),
         ErrorKind::Conflict => {
             Some("it was changed concurrently: fetch it again and repeat the command")
         }

@@ -1,15 +1,17 @@
 //! `leafbase follow`: keeps a copy of a space up to date from a replica.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use leafbase::{ChangePosition, ErrorKind};
+use leafbase::{ChangePosition, Error, ErrorKind, Space};
 use leafbase_replica::{Follower, ReplicaStore};
 
 use crate::context::CommandContext;
-use crate::error::CliResult;
+use crate::error::{CliError, CliResult};
 use crate::interrupt;
 use crate::replica_address::ReplicaAddress;
 
@@ -30,7 +32,8 @@ pub(crate) struct FollowCommand {
     /// Seconds between rounds
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     interval: u64,
-    /// Replace the copy by a new one where it cannot follow: after a purge, or after it was written
+    /// Replace the copy by a new one where it cannot follow: after a purge, or after it was
+    /// written; a space that follow did not make is refused
     #[arg(long)]
     start_over: bool,
 }
@@ -41,10 +44,33 @@ struct FollowReply {
     position: ChangePosition,
 }
 
+/// The empty file in the directory of a copy: `--start-over` replaces no other space.
+const COPY_MARK: &str = "followed";
+
+/// Marks a copy that was just made.
+fn mark(copy: &Path) -> leafbase::Result<()> {
+    fs::write(copy.join(COPY_MARK), b"").map_err(|error| {
+        let message = format!("cannot mark the copy {}", copy.display());
+        Error::new(ErrorKind::Storage, message).with_source(error)
+    })
+}
+
+/// Removes the mark from a copy that is written from here on.
+pub(super) fn unmark(space: &Path) -> CliResult<()> {
+    let mark = space.join(COPY_MARK);
+    match fs::remove_file(&mark) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(CliError::system(mark.display().to_string(), &error))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl FollowCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         interrupt::listen();
-        let (store, mut seen) = (self.replica.store(), None);
+        let (store, mut seen) = (self.replica.store()?, None);
+        self.check_start_over()?;
         loop {
             match self.round(context, &store) {
                 Ok(position) if seen == Some(position) => {}
@@ -54,6 +80,10 @@ impl FollowCommand {
                 }
                 // Another program has the copy open: the next round is soon.
                 Err(error) if error.kind() == ErrorKind::AlreadyOpen && !self.once => {}
+                Err(error) if error.kind() == ErrorKind::HistoryGone => {
+                    return Err(CliError::from(error)
+                        .hint("to replace the copy by a new one: --start-over"));
+                }
                 Err(error) => return Err(error.into()),
             }
             context.out.flush()?;
@@ -63,19 +93,33 @@ impl FollowCommand {
         }
     }
 
+    /// Refuses to replace a space that is no copy, such as the one that ships.
+    fn check_start_over(&self) -> CliResult<()> {
+        if !self.start_over || !Space::is_at(&self.path) || self.path.join(COPY_MARK).exists() {
+            return Ok(());
+        }
+        let message = format!("{} was not made by follow: it is not replaced", self.path.display());
+        Err(CliError::failed(message).hint("name another directory for the copy"))
+    }
+
     /// Applies what was shipped, with the copy open meanwhile.
     fn round(
         &self,
         context: &CommandContext,
         store: &Arc<dyn ReplicaStore>,
     ) -> leafbase::Result<ChangePosition> {
+        let is_new = !Space::is_at(&self.path);
         let mut follower =
             context.retry_while_open(|| Follower::open(&self.path, store.clone()))?;
+        if is_new {
+            mark(&self.path)?;
+        }
         let mut position = follower.catch_up();
         if position.as_ref().is_err_and(|error| error.kind() == ErrorKind::HistoryGone)
             && self.start_over
         {
             follower = follower.start_over()?;
+            mark(&self.path)?;
             position = follower.catch_up();
         }
         let position = position?;

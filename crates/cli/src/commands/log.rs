@@ -8,7 +8,7 @@ use leafbase::{Change, ChangePosition, Connection, DocumentId, Edit, Error, Erro
 
 use crate::context::{CommandContext, open_beside};
 use crate::days::HistoryPoint;
-use crate::error::CliResult;
+use crate::error::{CliError, CliResult};
 use crate::interrupt;
 use crate::show::{line, styles};
 
@@ -87,6 +87,13 @@ impl LogCommand {
     }
 }
 
+/// The error of a change that the log does not have.
+fn not_logged(error: Error) -> CliError {
+    let is_gone = error.kind() == ErrorKind::HistoryGone;
+    let error = CliError::from(error);
+    if is_gone { error.hint("start over with the last changes: leafbase log") } else { error }
+}
+
 /// The position before the last `limit` changes.
 fn latest(notes: &Connection, limit: u64) -> CliResult<ChangePosition> {
     let position = ChangePosition::from(notes.last_sequence()?.saturating_sub(limit));
@@ -114,7 +121,7 @@ fn show_since(
 ) -> CliResult<ChangePosition> {
     let mut last = since;
     for change in notes.changes_since(since) {
-        let change = change?;
+        let change = change.map_err(not_logged)?;
         last = change.position();
         if context.options.json {
             context.out.json(&change)?;

@@ -7,7 +7,7 @@ use leafbase::{Destination, ErrorKind};
 use leafbase_vault::{LinkStyle, MirrorOptions, mirror};
 
 use super::export::LinkFormat;
-use crate::context::CommandContext;
+use crate::context::{self, CommandContext};
 use crate::error::{CliError, CliResult, Exit};
 use crate::names;
 use crate::progress::ProgressLine;
@@ -45,6 +45,7 @@ pub(crate) struct MirrorCommand {
 
 impl MirrorCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
+        context::check_outside_of_spaces(&self.path)?;
         let notes = context.writer()?;
         let mut options = MirrorOptions::new()
             .dry_run(self.dry_run)

@@ -6,6 +6,7 @@ use clap::Args;
 use leafbase::{ChangePosition, Connection, ErrorKind, Space};
 use leafbase_replica::{Leader, LeaderOptions, Shipment};
 
+use super::follow;
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
 use crate::interrupt;
@@ -57,7 +58,7 @@ struct ShipmentReply {
 impl ReplicateCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         interrupt::listen();
-        let store = self.replica.store();
+        let store = self.replica.store_to_write()?;
         let scratch = tempfile::tempdir()
             .map_err(|error| CliError::system("the directory for snapshots", &error))?;
         let mut options = LeaderOptions::new(self.name(), scratch.path())
@@ -70,8 +71,15 @@ impl ReplicateCommand {
             Leader::acquire(notes.space(), store.clone(), options.clone())
         };
         let notes = context.reader()?;
-        let mut leader = context.retry_while_open(|| lead(&notes, &options))?;
+        let led = context.retry_while_open(|| lead(&notes, &options));
+        let mut leader = led.map_err(|error| match error.kind() {
+            ErrorKind::HistoryGone => CliError::from(error)
+                .hint("to delete what was shipped and ship this space instead: --start-over"),
+            _ => error.into(),
+        })?;
         let path = context.path()?;
+        // A copy that ships is a space of its own from here on.
+        follow::unmark(&path)?;
         show(context, &leader.ship()?)?;
         if self.once {
             return Ok(leader.release()?);

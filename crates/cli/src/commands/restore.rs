@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use leafbase::{ChangePosition, Timestamp};
+use leafbase::{ChangePosition, ErrorKind, Timestamp};
 use leafbase_replica::{RestorePoint, restore};
 
 use crate::context::CommandContext;
 use crate::days::SpokenDay;
-use crate::error::CliResult;
+use crate::error::{CliError, CliResult};
 use crate::progress;
 use crate::replica_address::ReplicaAddress;
 
@@ -60,9 +60,15 @@ fn moment(text: &str) -> Result<RestorePoint, String> {
 
 impl RestoreCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
-        let store = self.replica.store();
+        let store = self.replica.store()?;
         let position = progress::while_running("restoring".to_owned(), || {
             restore(&*store, &self.path, self.at.unwrap_or_default())
+        });
+        let position = position.map_err(|error| match error.kind() {
+            ErrorKind::HistoryGone => {
+                CliError::from(error).hint("name a later change or time: --at")
+            }
+            _ => error.into(),
         })?;
         let path = self.path.display().to_string();
         if context.options.json {
