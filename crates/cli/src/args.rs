@@ -1,8 +1,12 @@
 //! The command line, and the dispatch of its command.
 
+use std::ffi::OsString;
+
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     add, backup, cat, check, collections, compact, completions, diff, edit, export, follow, graph,
@@ -10,6 +14,7 @@ use crate::commands::{
     salvage, search, shell, stats, tags, tasks, today, tree, tui, undo,
 };
 use crate::context::CommandContext;
+use crate::days::SpokenDay;
 use crate::error::{CliError, CliResult, EXIT_CODES, Exit};
 use crate::options::GlobalOptions;
 
@@ -26,8 +31,9 @@ const STYLES: Styles = Styles::styled()
 /// .leafbase.
 ///
 /// A document is named by its title (Bread), its path (Kitchen/Bread), its day, its ID or a prefix
-/// of its ID; a block by its ID or a prefix, an item of a collection also by its title. Case is
-/// ignored unless it resolves an ambiguity.
+/// of its ID; a block by its ID or a prefix, an item of a collection also by its title. A title
+/// comes before a day, and documents in the trash come last. Case is ignored unless it resolves an
+/// ambiguity.
 ///
 /// A day is 2026-03-01, today, tomorrow, yesterday, friday (the first one after today), last
 /// friday, +3d, -2w, +1m, in 3 days, 2 weeks ago, next month; blanks may be hyphens.
@@ -38,6 +44,47 @@ pub(crate) struct Arguments {
     pub(crate) options: GlobalOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// Parses words, the program's name first. Also whether they name a space: the parser knows,
+    /// where a word such as `-sword` may be a text.
+    pub(crate) fn parse(words: &[OsString]) -> Result<(Self, bool), clap::Error> {
+        let mut command = Self::command();
+        let matches = match command.clone().try_get_matches_from(words) {
+            Err(error) if error.kind() == ErrorKind::UnknownArgument && has_past_day(words) => {
+                let command = command.clone().mut_subcommands(with_hyphens_in_names);
+                command.try_get_matches_from(words).map_err(|_| error)?
+            }
+            found => found?,
+        };
+        let has_space = matches.value_source("space") == Some(ValueSource::CommandLine);
+        let arguments = Self::from_arg_matches(&matches);
+        Ok((arguments.map_err(|error| error.format(&mut command))?, has_space))
+    }
+}
+
+/// Whether a word is a day such as `-2w`, which looks like an option.
+fn has_past_day(words: &[OsString]) -> bool {
+    let mut words = words.iter().filter_map(|word| word.to_str());
+    words.any(|word| word.starts_with('-') && word.parse::<SpokenDay>().is_ok())
+}
+
+/// The command with hyphens allowed in the names of documents. Not so in general: mistyped options
+/// and `-s/path` would be names then.
+fn with_hyphens_in_names(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| {
+        if arg.is_positional() && matches!(arg.get_id().as_str(), "name" | "names") {
+            // Of several names, the later ones would take in options.
+            arg.allow_hyphen_values(true).value_parser(not_option)
+        } else {
+            arg
+        }
+    })
+}
+
+fn not_option(name: &str) -> Result<String, &'static str> {
+    if name.starts_with("--") { Err("an option") } else { Ok(name.to_owned()) }
 }
 
 /// The commands, in the order of the help.

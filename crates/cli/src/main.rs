@@ -37,17 +37,16 @@ mod session;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
     run::record_panics();
-    let exit = match Arguments::try_parse() {
-        Ok(Arguments { options, command: Command::Shell(_) }) => session::run(options),
-        Ok(arguments) => run::run(arguments, None, None),
+    let words: Vec<_> = std::env::args_os().collect();
+    let exit = match Arguments::parse(&words) {
+        Ok((Arguments { options, command: Command::Shell(_) }, _)) => session::run(options),
+        Ok((arguments, _)) => run::run(arguments, None, None),
         Err(error) => {
-            let wants_json = std::env::args_os().any(|argument| argument == "--json");
+            let wants_json = words.iter().any(|word| word == "--json");
             run::report_usage(&error, None, wants_json)
         }
     };

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use leafbase::{
-    Block, BlockId, BlockKind, BuiltInLocation, Collection, Connection, DayRef, Destination,
-    Document, DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ItemFilter,
-    ListCollections, Location, Operator, QueryItems,
+    BlockId, BlockKind, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
+    DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ItemFilter, ListCollections,
+    ListDocuments, Location, Operator, QueryItems,
 };
 
 use crate::catalog::{Catalog, FolderCatalog};
-use crate::days::SpokenDay;
+use crate::days::{self, SpokenDay};
 use crate::error::{CliError, CliResult};
 use crate::show::blocks;
 
@@ -21,6 +21,8 @@ pub(crate) const MIN_ID_PREFIX: usize = 6;
 const ID_CHARACTERS: usize = 26;
 /// Candidates listed for an ambiguous name.
 const MAX_CANDIDATES: usize = 10;
+/// The prefix of paths of documents in the trash.
+const TRASH_PREFIX: &str = "trash/";
 /// Documents or blocks that are looked up for the beginning of an ID.
 const MAX_FOUND: usize = 100;
 
@@ -57,32 +59,25 @@ pub(crate) fn document(notes: &Connection, name: &str) -> CliResult<Document> {
 }
 
 /// Resolves `name` to a document or a block by lookups; all documents are read only to suggest one
-/// for a name that there is not.
+/// for a name that there is not. A title comes before a day, and documents in the trash come last.
 pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<ResolvedName> {
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
     let day = name.parse::<SpokenDay>().ok();
-    let note = || match day.map(|day| note_of(notes, day.at(notes)?)).transpose()?.flatten() {
-        Some(note) => {
-            notes.document(DocumentId::of_root(note.id)).map(Some).map_err(CliError::from)
-        }
-        None => Ok(None),
+    let mut found = match day {
+        Some(_) => outside_of_trash(notes, name)?,
+        None => match by_title(notes, name)? {
+            Some(document) => Some(document),
+            None => by_alias(notes, name)?,
+        },
     };
-    // A title that is a date wins only if the date has no note; one that is a weekday or a distance
-    // always does: it would mean another document each day.
-    let is_fixed = matches!(day, Some(SpokenDay::Request(_)));
-    if let Some(document) = if is_fixed { note()? } else { None } {
-        return Ok(ResolvedName::Document(Box::new(document)));
+    if let (None, Some(day)) = (&found, day) {
+        found = note_of(notes, day.at(notes)?)?;
     }
-    let found = match by_title(notes, name)? {
-        Some(document) => Some(document),
-        None => by_alias(notes, name)?,
-    };
-    let found = match found {
-        None if !is_fixed => note()?,
-        found => found,
-    };
+    if found.is_none() && (day.is_some() || name.starts_with(TRASH_PREFIX)) {
+        found = in_trash(notes, name)?;
+    }
     if let Some(document) = found {
         return Ok(ResolvedName::Document(Box::new(document)));
     }
@@ -104,10 +99,51 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
     }
 }
 
+/// The document outside of the trash with this title or path, else with this alias.
+fn outside_of_trash(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
+    let mut titled = titled(notes, name)?;
+    titled.retain(|(_, document)| !is_trashed(document));
+    match matching(name, &titled)? {
+        Some(document) => Ok(Some(document)),
+        None => by_alias(notes, name),
+    }
+}
+
+fn is_trashed(document: &Document) -> bool {
+    document.record.location == Location::Trash
+}
+
+/// The document in the trash that `name` means, a daily note by its day; with or without `trash/`.
+pub(crate) fn in_trash(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
+    let name = name.strip_prefix(TRASH_PREFIX).unwrap_or(name);
+    let mut titled = titled(notes, name)?;
+    titled.retain(|(_, document)| is_trashed(document));
+    if let Some(found) = matching(name, &titled)? {
+        return Ok(Some(found));
+    }
+    match name.parse() {
+        Ok(day) => trashed_note(notes, name, day),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The note of the day in the trash.
+fn trashed_note(notes: &Connection, name: &str, day: SpokenDay) -> CliResult<Option<Document>> {
+    let date = day.date(days::today(notes)?)?;
+    let trashed = notes.list_documents(ListDocuments::new().at(BuiltInLocation::Trash))?.items;
+    let folders = FolderCatalog::read(notes)?;
+    let found: Vec<_> = trashed
+        .into_iter()
+        .filter(|document| document.record.day == Some(date))
+        .map(|document| (folders.path_of(&document), document))
+        .collect();
+    one_document(name, &found, &|_, _| true)
+}
+
 /// The document that has the name as an alias in its front matter.
 fn by_alias(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
     let mut found = notes.find_documents(FindDocuments::named(name))?.0;
-    found.retain(|document| document.record.location != Location::Trash);
+    found.retain(|document| !is_trashed(document));
     if found.len() > 1 {
         let candidates = found.iter().map(|it| (it.id().to_string(), it.title.clone()));
         return Err(ambiguous("documents", name, candidates));
@@ -115,13 +151,13 @@ fn by_alias(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
     Ok(found.pop())
 }
 
-/// The day that `name` means where writing creates its note. A weekday or a distance is one only
-/// if no document has that title.
+/// The day that `name` means, whose note is created by a write; none if another document outside of
+/// the trash has that name.
 pub(crate) fn day_to_write(notes: &Connection, name: &str) -> CliResult<Option<DayRef>> {
-    match name.parse::<SpokenDay>() {
-        Ok(SpokenDay::Request(day)) => Ok(Some(day)),
-        Ok(day) if by_title(notes, name)?.is_none() => day.at(notes).map(Some),
-        _ => Ok(None),
+    let Ok(day) = name.parse::<SpokenDay>() else { return Ok(None) };
+    match outside_of_trash(notes, name)? {
+        Some(document) if document.record.location != Location::DailyNotes => Ok(None),
+        _ => day.at(notes).map(Some),
     }
 }
 
@@ -204,10 +240,10 @@ fn one_block(what: &str, name: &str, found: Vec<(BlockId, String)>) -> CliResult
     }
 }
 
-/// The daily note without its blocks, if it exists.
-fn note_of(notes: &Connection, day: DayRef) -> CliResult<Option<Block>> {
+/// The daily note, if it exists.
+fn note_of(notes: &Connection, day: DayRef) -> CliResult<Option<Document>> {
     match notes.fetch(Fetch::day(day).depth(0)) {
-        Ok(note) => Ok(Some(note)),
+        Ok(note) => Ok(Some(notes.document(DocumentId::of_root(note.id))?)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -236,18 +272,25 @@ type NameMatcher<'a> = dyn Fn(&str, &Document) -> bool + 'a;
 type FolderMatcher<'a> = dyn Fn(&str, FolderId) -> bool + 'a;
 
 fn by_title(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
+    match matching(name, &titled(notes, name)?)? {
+        Some(document) => Ok(Some(document)),
+        None => by_document_prefix(notes, name),
+    }
+}
+
+/// The document whose title or path is the name; case is ignored if none has it as it is.
+fn matching(name: &str, titled: &[(String, Document)]) -> CliResult<Option<Document>> {
     let lower = name.to_lowercase();
     let tests: [&NameMatcher<'_>; 2] =
         [&|path, document| path == name || document.title == name, &|path, document| {
             path.to_lowercase() == lower || document.title.to_lowercase() == lower
         }];
-    let titled = titled(notes, name)?;
     for test in tests {
-        if let Some(found) = one_document(name, &titled, test)? {
+        if let Some(found) = one_document(name, titled, test)? {
             return Ok(Some(found));
         }
     }
-    by_document_prefix(notes, name)
+    Ok(None)
 }
 
 /// The documents whose title or path is the name, with their paths, sorted by these. The engine
@@ -274,7 +317,7 @@ fn one_document(
     let (trashed, found): (Vec<_>, Vec<_>) = documents
         .iter()
         .filter(|(path, document)| test(path, document))
-        .partition(|(_, document)| document.record.location == Location::Trash);
+        .partition(|(_, document)| is_trashed(document));
     // A document in the trash is a candidate only if no other document matches.
     let found = if found.is_empty() { trashed } else { found };
     match found.as_slice() {
@@ -325,7 +368,7 @@ fn unknown<'a>(
 }
 
 /// Resolves `name` to a folder or a built-in location, if it exists.
-fn find_folder(folders: &FolderCatalog, name: &str) -> CliResult<Option<FolderRef>> {
+pub(crate) fn find_folder(folders: &FolderCatalog, name: &str) -> CliResult<Option<FolderRef>> {
     let name = name.trim_matches('/');
     if let Ok(id) = name.parse::<FolderId>() {
         return Ok(Some(id.into()));

@@ -1,10 +1,10 @@
 //! The shell: reads lines from a terminal or a script, and runs each on a space that stays open.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
-use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches};
+use clap::CommandFactory;
 use leafbase::Space;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -178,7 +178,8 @@ impl ShellSession {
 
     fn command(&mut self, words: &[String], number: Option<usize>) -> Exit {
         let named = std::iter::once("leafbase").chain(words.iter().map(String::as_str));
-        let (mut arguments, has_space) = match parse(named) {
+        let named: Vec<_> = named.map(OsString::from).collect();
+        let (mut arguments, has_space) = match Arguments::parse(&named) {
             Ok(parsed) => parsed,
             Err(error) => {
                 let wants_json = self.options.json || words.iter().any(|word| word == "--json");
@@ -200,16 +201,6 @@ impl ShellSession {
             Err(error) => self.report(error, number),
         }
     }
-}
-
-/// Parses the words of a line, the program's name first. Also whether they name a space: the
-/// parser knows, where a word such as `-sword` may be a text.
-fn parse<'w>(words: impl Iterator<Item = &'w str>) -> Result<(Arguments, bool), clap::Error> {
-    let mut command = Arguments::command();
-    let matches = command.try_get_matches_from_mut(words)?;
-    let has_space = matches.value_source("space") == Some(ValueSource::CommandLine);
-    let arguments = Arguments::from_arg_matches(&matches);
-    Ok((arguments.map_err(|error| error.format(&mut command))?, has_space))
 }
 
 impl Command {

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::Args;
 use leafbase::{
-    AddTasks, Connection, CreateDocuments, Destination, InsertBlocks, Position, TaskDestination,
-    TaskDraft,
+    AddTasks, Connection, CreateDocuments, DayRef, Destination, InsertBlocks, Position,
+    TaskDestination, TaskDraft,
 };
 
 use crate::catalog::FolderCatalog;
@@ -82,13 +82,12 @@ impl AddCommand {
     }
 
     fn position(&self, notes: &Connection) -> CliResult<Position> {
-        let name = self.to.as_deref().unwrap_or("today");
+        let on_day = |day| {
+            if self.start { Position::start_of_day(day) } else { Position::end_of_day(day) }
+        };
+        let Some(name) = &self.to else { return Ok(on_day(DayRef::Today)) };
         if let Some(day) = names::day_to_write(notes, name)? {
-            return Ok(if self.start {
-                Position::start_of_day(day)
-            } else {
-                Position::end_of_day(day)
-            });
+            return Ok(on_day(day));
         }
         let block = match names::document_or_block(notes, name)? {
             names::ResolvedName::Document(document) => document.id().root(),

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use leafbase::{
-    BuiltInLocation, Connection, Destination, Document, FolderDestination, FolderId, FolderRef,
-    Location, MoveDocuments, MoveFolders, RestoreDailyNotes,
+    BuiltInLocation, Connection, Destination, Document, Error, ErrorKind, FolderDestination,
+    FolderId, FolderRef, Location, MoveDocuments, MoveFolders, RestoreDailyNotes,
 };
 
 use crate::catalog::FolderCatalog;
@@ -30,16 +30,14 @@ impl MoveCommand {
         if let Some(title) = &self.rename {
             return rename(context, &notes, &self.names, title);
         }
-        let Some((to, [first, rest @ ..])) = self.names.split_last() else {
+        let Some((to, named @ [first, ..])) = self.names.split_last() else {
             return Err(CliError::usage("name an entry and its destination")
                 .hint("leafbase mv Bread Kitchen"));
         };
         if first.ends_with('/') {
             return folders(context, &notes, &self.names, to);
         }
-        let named = std::iter::once(first).chain(rest).map(|name| names::document(&notes, name));
-        let documents = named.collect::<CliResult<Vec<_>>>()?;
-        let moved = relocate(&notes, &documents, to)?;
+        let moved = relocate(&notes, named, to)?;
         if context.options.json {
             return context.out.json(&leafbase::Items(moved));
         }
@@ -50,19 +48,45 @@ impl MoveCommand {
     }
 }
 
-fn relocate(notes: &Connection, documents: &[Document], to: &str) -> CliResult<Vec<Document>> {
+fn relocate(notes: &Connection, named: &[String], to: &str) -> CliResult<Vec<Document>> {
+    let is_for_notes = to == BuiltInLocation::DailyNotes.as_str();
+    let document = |name: &String| {
+        // Only documents in the trash go to the daily notes.
+        let trashed = if is_for_notes { names::in_trash(notes, name)? } else { None };
+        trashed.map_or_else(|| names::document(notes, name), Ok)
+    };
+    let documents = named.iter().map(document).collect::<CliResult<Vec<_>>>()?;
     let ids = documents.iter().map(Document::id);
     // A daily note returns to its own day, which only its own operation knows.
     let are_notes = documents.iter().all(|document| document.record.day.is_some());
-    let is_for_notes = to == BuiltInLocation::DailyNotes.as_str();
     if is_for_notes
         && are_notes
         && documents.iter().all(|document| document.record.location == Location::Trash)
     {
-        return Ok(notes.restore_daily_notes(RestoreDailyNotes::new(ids))?.0);
+        let restored = notes.restore_daily_notes(RestoreDailyNotes::new(ids));
+        return Ok(restored.map_err(not_restored)?.0);
+    }
+    let mut notes_of_days = documents.iter().filter(|document| document.record.day.is_some());
+    if let Some(note) = notes_of_days.next()
+        && !is_for_notes
+    {
+        let error = CliError::failed(format!("{}: a daily note stays with its day", note.title));
+        return Err(if note.record.location == Location::Trash {
+            error.hint("take it out of the trash: leafbase mv NAME daily_notes")
+        } else {
+            error
+        });
     }
     let destination: Destination = names::destination(notes, to)?;
     Ok(notes.move_documents(MoveDocuments::new(ids, destination))?.0)
+}
+
+fn not_restored(error: Error) -> CliError {
+    match error.kind() {
+        ErrorKind::Conflict => CliError::failed(error.message())
+            .hint("move that one to the trash first: leafbase rm DAY"),
+        _ => error.into(),
+    }
 }
 
 fn rename(
@@ -71,7 +95,9 @@ fn rename(
     names: &[String],
     title: &str,
 ) -> CliResult<()> {
-    let [name] = names else { return Err(CliError::usage("--rename takes exactly one document")) };
+    let [name] = names else {
+        return Err(CliError::usage("--rename takes exactly one document"));
+    };
     let document = names::document(notes, name)?;
     let changed = notes.update_markdown(document.id(), title)?;
     if context.options.json {
@@ -90,6 +116,7 @@ fn folders(
     let known = FolderCatalog::read(notes)?;
     let ids =
         named.iter().take(count).map(|name| own(&known, name)).collect::<CliResult<Vec<_>>>()?;
+    let ids = ids.into_iter().map(FolderRef::from).collect();
     let destination = if to == "/" {
         FolderDestination::Root
     } else {
@@ -110,10 +137,10 @@ fn folders(
 }
 
 /// Finds a folder that can be moved or deleted, so no built-in location.
-pub(super) fn own(folders: &FolderCatalog, name: &str) -> CliResult<FolderRef> {
+pub(super) fn own(folders: &FolderCatalog, name: &str) -> CliResult<FolderId> {
     let found: Option<FolderId> = names::own_folder(folders, name)?;
     match found {
-        Some(folder) => Ok(folder.into()),
+        Some(folder) => Ok(folder),
         None => names::folder(folders, name)
             .and_then(|_| Err(CliError::usage(format!("{name} is a built-in location")))),
     }

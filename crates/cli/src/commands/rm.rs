@@ -76,10 +76,15 @@ impl RemoveCommand {
         let (mut found, mut refs) = (RemoveReply::default(), Vec::new());
         for name in &self.names {
             if name.ends_with('/') {
-                refs.push(mv::own(&folders, name)?);
+                refs.push(mv::own(&folders, name)?.into());
                 continue;
             }
-            match names::document_or_block(notes, name)? {
+            let trashed = if self.purge { names::in_trash(notes, name)? } else { None };
+            let named = match trashed {
+                Some(document) => ResolvedName::Document(Box::new(document)),
+                None => names::document_or_block(notes, name)?,
+            };
+            match named {
                 ResolvedName::Document(document) => found.document_ids.push(document.id()),
                 ResolvedName::Block(block) => found.block_ids.push(block),
             }

@@ -1,7 +1,7 @@
 //! `leafbase tree`: shows folders with their documents, or the blocks of a document.
 
 use clap::Args;
-use leafbase::{Connection, Fetch, Folder, FolderRef, ListDocuments, Location};
+use leafbase::{BuiltInLocation, Connection, Fetch, Folder, FolderRef, ListDocuments, Location};
 
 use super::list;
 use crate::catalog::{Catalog, FolderCatalog};
@@ -14,7 +14,8 @@ use crate::show::{blocks, styles, tree};
 /// Show folders with their documents, or the blocks of a document, as a tree
 #[derive(Debug, Args)]
 pub(crate) struct TreeCommand {
-    /// A folder, a document or a block ID; default: the whole space
+    /// A folder, unsorted, daily_notes, templates, trash, a document or a block ID; default: the
+    /// whole space
     name: Option<String>,
     /// Maximum depth
     #[arg(short, long, value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
@@ -25,18 +26,18 @@ impl TreeCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.reader()?;
         let Some(name) = &self.name else { return self.space(context, &notes, None) };
-        let folder = names::own_folder(&FolderCatalog::read(&notes)?, name)?;
+        let folder = names::find_folder(&FolderCatalog::read(&notes)?, name)?;
         // A trailing slash means the folder; without one, a document of the same name takes
         // precedence.
         if folder.is_some_and(|_| name.ends_with('/')) {
-            return self.space(context, &notes, folder.map(FolderRef::from));
+            return self.space(context, &notes, folder);
         }
         match (names::document_or_block(&notes, name), folder) {
             (Ok(ResolvedName::Document(document)), _) => {
                 self.blocks(context, &notes, Fetch::new(document.id()))
             }
             (Ok(ResolvedName::Block(block)), _) => self.blocks(context, &notes, Fetch::new(block)),
-            (Err(_), Some(folder)) => self.space(context, &notes, Some(folder.into())),
+            (Err(_), Some(folder)) => self.space(context, &notes, Some(folder)),
             (Err(fault), None) => Err(fault),
         }
     }
@@ -67,7 +68,14 @@ impl TreeCommand {
         let catalog = Catalog::read(notes)?;
         let mut lines = Vec::new();
         for (depth, folder) in catalog.folders.listed.iter().flat_map(Folder::walk) {
-            lines.extend(folder_nodes(&catalog, folder, depth));
+            let is_named = below == Some(folder.id);
+            // Unless they are named, empty built-in locations are omitted, and so is the trash.
+            let is_hidden = folder.folder_id().is_none()
+                && (folder.document_count == 0
+                    || folder.id == FolderRef::BuiltIn(BuiltInLocation::Trash));
+            if is_named || !is_hidden {
+                lines.extend(folder_nodes(&catalog, folder, depth));
+            }
         }
         let top = below.and_then(|below| position(&lines, below)).unwrap_or(0);
         // Depths are relative to the folder that was asked for.
@@ -103,16 +111,12 @@ fn entries_json(
 /// A line of the tree: its depth, its text, and the folder that it shows.
 type TreeLine = (usize, Cell, Option<FolderRef>);
 
-/// A folder and its documents. Empty built-in locations are omitted, and so is the trash.
+/// A folder and its documents.
 fn folder_nodes(catalog: &Catalog, folder: &Folder, depth: usize) -> Vec<TreeLine> {
     let location = match folder.id {
         FolderRef::Folder(id) => Location::Folder(id),
-        FolderRef::BuiltIn(leafbase::BuiltInLocation::Trash) => return Vec::new(),
         FolderRef::BuiltIn(location) => location.into(),
     };
-    if folder.folder_id().is_none() && folder.document_count == 0 {
-        return Vec::new();
-    }
     let title = Cell::styled(format!("{}/", folder.name), styles::FOLDER);
     let documents =
         catalog.at(location).map(|document| (depth + 1, Cell::new(&document.title), None));
