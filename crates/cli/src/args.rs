@@ -16,7 +16,7 @@ use crate::commands::{
 use crate::context::CommandContext;
 use crate::days::SpokenDay;
 use crate::error::{CliError, CliResult, EXIT_CODES, Exit};
-use crate::options::GlobalOptions;
+use crate::options::{GlobalOptions, SPACE_VARIABLE};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -51,6 +51,10 @@ impl Arguments {
     /// where a word such as `-sword` may be a text.
     pub(crate) fn parse(words: &[OsString]) -> Result<(Self, bool), clap::Error> {
         let mut command = Self::command();
+        // An empty variable is an unset one.
+        if std::env::var_os(SPACE_VARIABLE).is_some_and(|path| path.is_empty()) {
+            command = command.mut_arg("space", |space| space.env(None::<&str>));
+        }
         let matches = match command.clone().try_get_matches_from(words) {
             Err(error) if error.kind() == ErrorKind::UnknownArgument && has_past_day(words) => {
                 let command = command.clone().mut_subcommands(with_hyphens_in_names);

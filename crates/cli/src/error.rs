@@ -124,6 +124,22 @@ impl CliError {
         Self::new(exit, ErrorKind::Storage, format!("{}: {error}", what.into()))
     }
 
+    /// The error of an entry of a request, by the name that the entry has on the command line. The
+    /// names are in the order of the entries; without names the sentence has the entry.
+    pub(crate) fn of_entry(error: Error, names: &[String]) -> Self {
+        let index = error.path().split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let index = index.and_then(|(index, _)| index.parse::<usize>().ok());
+        let message = index.map(|index| match names.get(index) {
+            Some(name) => format!("{name}: {}", error.message()),
+            None => error.message().to_owned(),
+        });
+        let mut converted = Self::from(error);
+        if let (Some(message), Self::Reported(report)) = (message, &mut converted) {
+            report.message = message;
+        }
+        converted
+    }
+
     /// The sentence; empty if the reader of the output closed the pipe.
     pub(crate) fn message(&self) -> &str {
         match self {

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+/// The environment variable that names the space.
+pub(crate) const SPACE_VARIABLE: &str = "LEAFBASE_SPACE";
+
 /// Options that every command takes.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalOptions {
     /// The directory of the space
-    #[arg(short, long, global = true, env = "LEAFBASE_SPACE", value_name = "PATH")]
+    #[arg(short, long, global = true, env = SPACE_VARIABLE, value_name = "PATH")]
     pub(crate) space: Option<PathBuf>,
     /// Write JSON: of a listing one entry per line, else one line; errors become {"code", "error", "message", "details"}
     #[arg(long, global = true)]

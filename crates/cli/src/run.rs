@@ -51,8 +51,11 @@ pub(crate) fn run(
 pub(crate) fn report_usage(error: &clap::Error, line: Option<usize>, wants_json: bool) -> Exit {
     if error.use_stderr() && (wants_json || line.is_some()) {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or("").trim_start_matches("error: ");
-        return report(CliError::usage(first), line, wants_json, ColorMode::Never);
+        // The first paragraph: further lines of it name missing arguments and possible values.
+        let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let sentence = lines.collect::<Vec<_>>().join(" ");
+        let sentence = sentence.trim_start_matches("error: ");
+        return report(CliError::usage(sentence), line, wants_json, ColorMode::Never);
     }
     // A failed print leaves only the exit code.
     drop(error.print());

@@ -86,11 +86,12 @@ fn recall(context: &CommandContext, notes: &Connection) -> CliResult<Vec<BlockId
 }
 
 /// Resolves tasks by their numbers in the last listing, by IDs, prefixes of them, or their texts.
+/// Each has its number or name.
 pub(crate) fn tasks(
     context: &CommandContext,
     notes: &Connection,
     names: &[String],
-) -> CliResult<Vec<BlockId>> {
+) -> CliResult<Vec<(String, BlockId)>> {
     let mut found = Vec::with_capacity(names.len());
     for name in names {
         match numbers(name)? {
@@ -100,10 +101,10 @@ pub(crate) fn tasks(
                     let task = number.checked_sub(1).and_then(|index| listed.get(index));
                     let task = *task.ok_or_else(|| out_of_range(number, listed.len()))?;
                     check_present(notes, task, number)?;
-                    found.push(task);
+                    found.push((format!("task {number}"), task));
                 }
             }
-            None => found.push(task(notes, name)?),
+            None => found.push((name.clone(), task(notes, name)?)),
         }
     }
     Ok(found)

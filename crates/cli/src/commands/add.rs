@@ -110,7 +110,8 @@ impl AddCommand {
         let place =
             self.folder.as_deref().map(|name| names::destination(notes, name)).transpose()?;
         let request = CreateDocuments::titled([title]).at(place.unwrap_or(Destination::Unsorted));
-        let made = notes.create_documents(request)?;
+        let made = notes.create_documents(request);
+        let made = made.map_err(|error| CliError::of_entry(error, &["title".to_owned()]))?;
         if let (Some(document), false) = (made.first(), text.trim().is_empty()) {
             notes.insert_markdown(&text, document.id())?;
         }

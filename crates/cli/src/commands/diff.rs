@@ -6,7 +6,7 @@ use leafbase::{
 };
 
 use crate::context::CommandContext;
-use crate::days::HistoryPoint;
+use crate::days::{self, HistoryPoint};
 use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::{line, styles};
@@ -40,20 +40,45 @@ impl DiffCommand {
             Some(from) => from.number(&notes)?,
             None => before_last(&notes, &document)?,
         };
-        let diff = notes.diff_document(document.id(), from, to).map_err(|error| {
-            if error.kind() == ErrorKind::NotFound {
-                let title = &document.title;
-                CliError::not_found(format!("{title:?} has no versions {from} and {to}"))
-                    .hint(format!("list its versions: leafbase history {title:?}"))
-            } else {
-                CliError::from(error)
+        let diff = match notes.diff_document(document.id(), from, to) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(self.missing_version(&notes, &document, from, to)?);
             }
-        })?;
+            found => found?,
+        };
         if context.options.json {
             return context.out.json(&diff);
         }
         let before = FlatBlock::list(notes.document_at(document.id(), from)?);
         show(context, &diff, before)
+    }
+}
+
+impl DiffCommand {
+    /// The error of the first version that the document does not have, by its name.
+    fn missing_version(
+        &self,
+        notes: &Connection,
+        document: &Document,
+        from: u64,
+        to: u64,
+    ) -> CliResult<CliError> {
+        let is_missing = |number| {
+            let found = notes.document_at(document.id(), number);
+            found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        let title = &document.title;
+        let (point, number) = if is_missing(from) { (&self.from, from) } else { (&self.to, to) };
+        let message = match point {
+            Some(HistoryPoint::Day(day)) => {
+                let date = day.date(days::today(notes)?)?;
+                format!("{title:?} did not exist at the beginning of {date}")
+            }
+            Some(HistoryPoint::Position(_)) => format!("{title:?} has no version {number}"),
+            None => format!("{title:?} has no version before its first one, {}", number + 1),
+        };
+        Ok(CliError::not_found(message)
+            .hint(format!("list its versions: leafbase history {title:?}")))
     }
 }
 

@@ -104,7 +104,7 @@ impl GrepCommand {
         let notes = if self.names.is_empty() { context.searcher()? } else { context.reader()? };
         let folders = FolderCatalog::read(&notes)?;
         let requests = self.requests(&notes, &folders)?;
-        let mut shown = MatchStream { command: self, document: None };
+        let mut shown = MatchStream { command: self, document: None, has_shown: false };
         let mut exit = Exit::Nothing;
         for mut request in requests {
             loop {
@@ -160,6 +160,8 @@ struct MatchStream<'c> {
     command: &'c GrepCommand,
     /// The document of the last match.
     document: Option<MatchedDocument>,
+    /// Whether a match precedes the next one, which a line separates if they have a context.
+    has_shown: bool,
 }
 
 impl MatchStream<'_> {
@@ -189,6 +191,10 @@ impl MatchStream<'_> {
         if context.options.json {
             return context.out.json(&MatchJson { title: &document.title, found });
         }
+        if self.has_shown && self.command.context > 0 {
+            context.out.line(context.out.paint(styles::QUIET, "--"))?;
+        }
+        self.has_shown = true;
         self.command.show(context, document, &found)
     }
 
@@ -241,11 +247,7 @@ impl GrepCommand {
                 line(':', found.block_id, part, std::slice::from_ref(&all))?;
             }
         }
-        found.after.iter().try_for_each(|block| line('-', block.block_id, &block.markdown, &[]))?;
-        if self.context > 0 {
-            context.out.line(context.out.paint(styles::QUIET, "--"))?;
-        }
-        Ok(())
+        found.after.iter().try_for_each(|block| line('-', block.block_id, &block.markdown, &[]))
     }
 }
 

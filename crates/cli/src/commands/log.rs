@@ -61,7 +61,7 @@ impl LogCommand {
         }
         let notes = context.reader()?;
         let since = match &self.since {
-            Some(since) => since.position(&notes)?,
+            Some(since) => existing(&notes, since.position(&notes)?)?,
             None => latest(&notes, self.limit)?,
         };
         let mut last = show_since(context, &notes, since)?;
@@ -85,6 +85,18 @@ impl LogCommand {
             }
         }
     }
+}
+
+/// The position, unless it is a number that no change has. One with a token is compared with the
+/// history.
+fn existing(notes: &Connection, since: ChangePosition) -> CliResult<ChangePosition> {
+    let last = notes.last_sequence()?;
+    if since.token().is_some() || since.sequence() <= last {
+        return Ok(since);
+    }
+    let number = since.sequence();
+    Err(CliError::not_found(format!("no change has the number {number}: the last one is {last}"))
+        .hint("list the last changes: leafbase log"))
 }
 
 /// The error of a change that the log does not have.

@@ -10,7 +10,7 @@ use crate::error::{CliError, CliResult};
 /// Print the manual page, or write one page per command
 #[derive(Debug, Args)]
 pub(crate) struct ManCommand {
-    /// Write leafbase.1 and one page per command into this directory
+    /// Write leafbase.1 and one page per command into this directory; created if missing
     #[arg(long, value_name = "PATH")]
     to: Option<PathBuf>,
 }
@@ -21,6 +21,7 @@ impl ManCommand {
             let failed = |error| {
                 CliError::system(format!("cannot write manual pages to {}", path.display()), &error)
             };
+            std::fs::create_dir_all(&path).map_err(failed)?;
             return clap_mangen::generate_to(command, &path).map_err(failed);
         }
         let mut page = Vec::new();

@@ -1,9 +1,10 @@
-//! `leafbase mv`: moves documents and folders, or renames a document.
+//! `leafbase mv`: moves documents and folders, or renames one.
 
 use clap::Args;
 use leafbase::{
     BuiltInLocation, Connection, Destination, Document, Error, ErrorKind, FolderDestination,
-    FolderId, FolderRef, Location, MoveDocuments, MoveFolders, RestoreDailyNotes,
+    FolderId, FolderPatch, FolderRef, Location, MoveDocuments, MoveFolders, RestoreDailyNotes,
+    UpdateFolders,
 };
 
 use crate::catalog::FolderCatalog;
@@ -12,14 +13,14 @@ use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::line;
 
-/// Move documents or folders, restore documents from the trash, or rename a document
+/// Move or rename documents and folders, or restore documents from the trash
 #[derive(Debug, Args)]
 pub(crate) struct MoveCommand {
     /// Documents, or folders with a trailing slash, then the destination: a folder (created if
     /// missing), unsorted, templates, daily_notes for daily notes in the trash, or / for folders
     #[arg(required = true)]
     names: Vec<String>,
-    /// Rename the document instead
+    /// Rename the document or folder instead
     #[arg(long, value_name = "TITLE")]
     rename: Option<String>,
 }
@@ -78,7 +79,8 @@ fn relocate(notes: &Connection, named: &[String], to: &str) -> CliResult<Vec<Doc
         });
     }
     let destination: Destination = names::destination(notes, to)?;
-    Ok(notes.move_documents(MoveDocuments::new(ids, destination))?.0)
+    let moved = notes.move_documents(MoveDocuments::new(ids, destination));
+    Ok(moved.map_err(|error| CliError::of_entry(error, named))?.0)
 }
 
 fn not_restored(error: Error) -> CliError {
@@ -96,10 +98,21 @@ fn rename(
     title: &str,
 ) -> CliResult<()> {
     let [name] = names else {
-        return Err(CliError::usage("--rename takes exactly one document"));
+        return Err(CliError::usage("--rename takes exactly one document or folder"));
     };
+    if name.ends_with('/') {
+        let folder = own(&FolderCatalog::read(notes)?, name)?;
+        let patch = FolderPatch::of(folder).named(title);
+        let renamed = notes.update_folders(UpdateFolders::new([patch]));
+        let renamed = renamed.map_err(|error| CliError::of_entry(error, names))?;
+        if context.options.json {
+            return context.out.json(&renamed);
+        }
+        return context.out.line(format_args!("renamed {name} to {title}/"));
+    }
     let document = names::document(notes, name)?;
-    let changed = notes.update_markdown(document.id(), title)?;
+    let changed = notes.update_markdown(document.id(), title);
+    let changed = changed.map_err(|error| CliError::of_entry(error, names))?;
     if context.options.json {
         return context.out.json(&changed);
     }
@@ -128,7 +141,8 @@ fn folders(
             }
         }
     };
-    let moved = notes.move_folders(MoveFolders { folder_ids: ids, destination })?;
+    let moved = notes.move_folders(MoveFolders { folder_ids: ids, destination });
+    let moved = moved.map_err(|error| CliError::of_entry(error, named))?;
     if context.options.json {
         return context.out.json(&moved);
     }

@@ -147,7 +147,13 @@ fn condition(notes: &Connection, schema: &Schema, text: &str) -> CliResult<ItemF
         PropertyType::SingleSelect | PropertyType::MultiSelect | PropertyType::Relation
     );
     if many && (sign == "=" || sign == "!=") {
-        let values = value.split(',').map(str::trim);
+        // A name with a comma is one value.
+        let values: Vec<_> = if has_option(schema, key, value) {
+            vec![value]
+        } else {
+            value.split(',').map(str::trim).collect()
+        };
+        let values = values.into_iter();
         let values = match relation_of(schema, key) {
             Some(relation) => values
                 .map(|value| related(notes, relation.target, value))
@@ -167,6 +173,14 @@ fn condition(notes: &Connection, schema: &Schema, text: &str) -> CliResult<ItemF
         None => operand(kind, value),
     };
     Ok(ItemFilter::on(key, operator, operand))
+}
+
+/// Whether a property has an option of this name.
+fn has_option(schema: &Schema, key: &str, name: &str) -> bool {
+    let mut properties = schema.properties.iter();
+    let property = properties.find(|property| &*property.key == key);
+    let mut options = property.iter().flat_map(|property| property.kind.options());
+    options.any(|option| option.name == name)
 }
 
 fn relation_of<'s>(schema: &'s Schema, key: &str) -> Option<&'s Relation> {

@@ -96,7 +96,7 @@ impl RemoveCommand {
         if self.purge {
             let purged = notes.purge_documents(PurgeDocuments::new(found.document_ids.clone()));
             purged.map_err(|error| {
-                CliError::from(error)
+                CliError::of_entry(error, &self.names)
                     .hint("only documents in the trash can be erased: leafbase ls trash")
             })?;
             return Ok(found);

@@ -162,18 +162,22 @@ impl TasksCommand {
             (&self.cancel, TaskState::Canceled),
             (&self.reopen, TaskState::Todo),
         ];
-        let mut updates = Vec::new();
+        let (mut updated, mut updates) = (Vec::new(), Vec::new());
         for (names, state) in states {
-            let tasks = task_numbers::tasks(context, &notes, names)?.into_iter();
-            updates.extend(tasks.map(|id| TaskUpdate::of(id).with_state(state)));
+            for (name, id) in task_numbers::tasks(context, &notes, names)? {
+                updated.push(name);
+                updates.push(TaskUpdate::of(id).with_state(state));
+            }
         }
-        for id in task_numbers::tasks(context, &notes, &self.change)? {
+        for (name, id) in task_numbers::tasks(context, &notes, &self.change)? {
+            updated.push(name);
             let mut update = TaskUpdate::of(id);
             update.info.schedule_date = self.on.map(|day| day.at(&notes)).transpose()?;
             update.info.deadline_date = self.due.map(|day| day.at(&notes)).transpose()?;
             updates.push(update);
         }
-        let changed = notes.update_tasks(UpdateTasks::new(updates))?;
+        let changed = notes.update_tasks(UpdateTasks::new(updates));
+        let changed = changed.map_err(|error| CliError::of_entry(error, &updated))?;
         if context.options.json {
             return context.out.json(&changed);
         }

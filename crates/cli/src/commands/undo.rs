@@ -31,10 +31,10 @@ impl UndoCommand {
         }
         let last = notes.last_sequence()?;
         if numbers.is_empty() {
+            if last == 0 {
+                return Err(CliError::usage("the space has no change to undo"));
+            }
             numbers.push(last);
-        }
-        if numbers == [0] {
-            return Err(CliError::usage("the space has no change to undo"));
         }
         if let Some(unknown) = numbers.iter().find(|number| !(1..=last).contains(*number)) {
             return Err(CliError::not_found(format!("no change has the number {unknown}"))
@@ -49,7 +49,7 @@ impl UndoCommand {
                 ErrorKind::Conflict => {
                     CliError::failed("what was written since is in the way").hint(obstacles)
                 }
-                _ => CliError::from(error),
+                _ => CliError::of_entry(error, &[]),
             }
         })?;
         if context.options.json {

@@ -15,4 +15,5 @@ mod transcript;
 
 mod cases;
 mod follow;
+mod queries;
 mod vaults;
