@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use leafbase::{
-    BlockId, CompactOptions, Connection, DeleteBlocks, DocumentId, Edit, ErrorKind, Fetch,
-    FlatBlock, ListDocuments, ListPatch, MoveBlocks, PlainText, Position, PurgeDocuments, Space,
-    TextPart,
+    BlockId, BlockPatch, CompactOptions, Connection, DeleteBlocks, DocumentId, Edit, ErrorKind,
+    Fetch, FlatBlock, ListDocuments, ListPatch, MoveBlocks, PlainText, Position, PurgeDocuments,
+    Space, TextPart,
 };
 use leafbase_test_outline::Numbers;
 use serde_json::Value;
@@ -345,6 +345,86 @@ fn what_is_gone_is_told() {
     assert_eq!(notes.document_at(trip, before).unwrap_err().kind(), ErrorKind::HistoryGone);
     assert!(notes.document_at(trip, notes.last_sequence().unwrap()).is_ok());
     assert!(notes.history(trip, None, 9).unwrap().is_empty());
+}
+
+/// Sixty-four moves between documents, and what each document was after every one of them. A pass
+/// that reads the past of the others once for each move would not end.
+#[test]
+fn what_moved_between_documents_many_times_is_undone_once() {
+    // The documents that a page and a line below it move to, in turn.
+    let rows: [(&[usize], &[usize]); 4] =
+        [(&[1, 0], &[]), (&[1, 2, 0], &[2, 1]), (&[], &[1, 0]), (&[1, 0, 2], &[0, 2, 2, 1])];
+    for (pages, lines) in rows {
+        let notes = Space::in_memory().unwrap().connect();
+        let documents =
+            ["Trip", "Diary", "List"].map(|title| notes.create_document(title).unwrap().id());
+        let page = notes.insert_markdown("Packing", documents[0]).unwrap()[0].id;
+        let line = notes.insert_markdown("0", Position::end_of(page)).unwrap()[0].id;
+        let mut kept = vec![(notes.last_sequence().unwrap(), shown(&notes))];
+        for step in 0..64 {
+            for (block, to) in [(page, pages), (line, lines)] {
+                if let Some(to) = to.get(step % to.len().max(1)) {
+                    let moved = MoveBlocks::new([block], Position::start_of(documents[*to]));
+                    notes.move_blocks(moved).unwrap();
+                    kept.push((notes.last_sequence().unwrap(), shown(&notes)));
+                }
+            }
+            notes.update_markdown(line, &step.to_string()).unwrap();
+            notes.insert_markdown(&step.to_string(), Position::end_of(page)).unwrap();
+            kept.push((notes.last_sequence().unwrap(), shown(&notes)));
+        }
+        for (sequence, then) in kept {
+            for id in documents {
+                let found = notes.document_at(id, sequence).unwrap();
+                assert_eq!(serde_json::to_string(&found).unwrap(), then[&id], "at {sequence}");
+            }
+        }
+    }
+}
+
+/// Where blocks came from is not read: it may be gone.
+#[test]
+fn tasks_that_came_one_by_one_leave_again() {
+    let notes = Space::in_memory().unwrap().connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let list = (0..64).map(|index| format!("- [ ] {index}")).collect::<Vec<_>>().join("\n");
+    let from = notes.create_document("Ideas").unwrap().id();
+    let tasks = notes.insert_markdown(&list, from).unwrap();
+    let before = notes.last_sequence().unwrap();
+    for task in tasks.iter() {
+        notes.move_blocks(MoveBlocks::new([task.id], Position::end_of(trip))).unwrap();
+    }
+    assert_eq!(notes.document_at(trip, before + 3).unwrap().children().len(), 3);
+    assert_eq!(notes.document_at(from, before + 3).unwrap().children().len(), 61);
+    notes.delete_documents(from).unwrap();
+    notes.purge_documents(PurgeDocuments::new([from])).unwrap();
+    assert_eq!(notes.document_at(trip, before + 3).unwrap().children().len(), 3);
+    notes.restore(trip, before + 1).unwrap();
+    assert_eq!(notes.content_markdown(trip).unwrap(), "- [ ] 0");
+}
+
+#[test]
+fn what_returns_has_a_revision_that_it_never_had() {
+    let notes = Space::in_memory().unwrap().connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let page = notes.insert_markdown("Packing", trip).unwrap()[0].id;
+    let line = notes.insert_markdown("passport", Position::end_of(page)).unwrap()[0].id;
+    let then = notes.last_sequence().unwrap();
+    let rev = || notes.fetch(Fetch::new(line)).unwrap().rev;
+    let mut last = rev();
+    for deleted in [line, page, page] {
+        for text in ["1", "2", "3", "4"] {
+            notes.update_markdown(line, text).unwrap();
+        }
+        assert_eq!(rev(), last + 4);
+        notes.delete_blocks(DeleteBlocks::from(deleted)).unwrap();
+        notes.restore(trip, then).unwrap();
+        assert_eq!(rev(), last + 5);
+        last = rev();
+        let stale = BlockPatch::markdown(line, "stale").if_rev(2);
+        let refused = notes.update_blocks(stale.into()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::operations::rewrite::plan::rewritten;
 use crate::operations::undo::conflict;
 use crate::operations::undo::obstacles::trashed;
 
-use past::PastDocument;
+use past::{PastDocument, present};
 
 pub(crate) mod block_versions;
 pub(crate) mod differences;
@@ -81,13 +81,14 @@ impl<A: FullAccess> Connection<A> {
     /// ```
     ///
     /// # Cost
-    /// That of the document, and of its changes since; if blocks moved between it and others, also
-    /// those of the others.
+    /// That of the document and of its changes since, which are read into memory; if blocks moved
+    /// from it to others, also of the others and of their changes since then. Each change is undone
+    /// once, however often blocks moved.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] for a change that does not exist, and for a document that does not
     /// exist or did not then; [`ErrorKind::HistoryGone`] if compaction dropped or merged changes
-    /// after it, if a purge redacted one, or if a document is gone to or from which blocks moved;
+    /// after it, if a purge redacted one, or if a document is gone to which blocks moved;
     /// [`ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_fetch`] blocks.
     pub fn document_at(&self, document: DocumentId, sequence: u64) -> Result<Block> {
         let most = self.limits().blocks_per_fetch;
@@ -181,15 +182,17 @@ impl<A: FullAccess> Connection<A> {
                     return Err(Error::no_change());
                 }
                 let past = PastDocument::at(reader, &planned, document, sequence)?;
-                let mut past = past.into_tree();
+                let (mut past, removed_revs) = past.into_parts();
                 if trashed(tree, document)?.is_some() {
                     let message = "the document is in the trash; restore it to change its blocks";
                     return Err(Error::rule(message));
                 }
-                let present = PastDocument::present(reader, document)?.into_tree();
-                // What returns has a higher revision than it had.
+                let present = present(reader, document)?.ok_or_else(Error::no_document)?;
+                // Blocks that return have higher revisions than they had when they were removed.
                 for record in past.records_mut().filter(|it| present.get(it.id).is_none()) {
-                    record.rev = record.rev.saturating_add(1);
+                    let removed = removed_revs.get(&record.id).copied();
+                    let rev = removed.map_or(record.rev, |removed| removed.max(record.rev));
+                    record.rev = rev.saturating_add(1);
                     record.modified = context.stamp.clone();
                 }
                 rewritten(tree, context, present, &past)?.map_err(conflict)

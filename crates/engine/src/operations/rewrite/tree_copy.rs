@@ -1,6 +1,6 @@
 //! A page with all blocks below it, in memory.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use leafbase_model::{
     BlockId, BlockLocation, BlockRecord, BlockType, DocumentId, DocumentRecord, InsertTarget,
@@ -110,20 +110,6 @@ impl TreeCopy {
             self.parents.remove(&block);
             waiting.extend(self.children.remove(&block).into_iter().flatten());
         }
-    }
-
-    /// Drops the blocks that are not below the top.
-    pub(crate) fn drop_unreachable(&mut self) {
-        let mut reached: BTreeSet<BlockId> = BTreeSet::new();
-        let mut waiting = vec![self.top];
-        while let Some(block) = waiting.pop() {
-            if reached.insert(block) {
-                waiting.extend(self.children.get(&block).into_iter().flatten().copied());
-            }
-        }
-        self.blocks.retain(|block, _| reached.contains(block));
-        self.parents.retain(|block, _| reached.contains(block));
-        self.children.retain(|block, _| reached.contains(block));
     }
 
     fn collect(
