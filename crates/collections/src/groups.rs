@@ -15,7 +15,7 @@ use crate::access::IndexRange;
 use crate::plan::IndexStatistics;
 use crate::predicates::present;
 use crate::query::{QueryRow, TypedColumn};
-use crate::sort_keys::{index_keys, rank, sort_key};
+use crate::sort_keys::{distinct_option_keys, index_keys, rank, sort_key};
 
 /// Counts rows by the value of a property.
 #[derive(Clone, Debug)]
@@ -48,7 +48,8 @@ impl Groups {
     }
 
     /// The groups of all items, counted in the index without reading an item. `None` unless the
-    /// property is an indexed single select or boolean, whose values are known beforehand.
+    /// property is an indexed single select or boolean, whose values are known beforehand, and each
+    /// value has an index key of its own.
     ///
     /// # Errors
     /// Errors of `statistics`.
@@ -57,7 +58,7 @@ impl Groups {
         statistics: &(impl IndexStatistics + ?Sized),
     ) -> Result<Option<Vec<ItemGroup>>> {
         let values: Vec<_> = match &self.by.kind {
-            PropertyKind::SingleSelect(options) => {
+            PropertyKind::SingleSelect(options) if distinct_option_keys(options).is_some() => {
                 options.iter().map(|option| PropertyValue::Text(option.name.clone())).collect()
             }
             PropertyKind::Boolean => [false, true].map(PropertyValue::Boolean).to_vec(),

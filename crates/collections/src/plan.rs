@@ -9,7 +9,7 @@ use crate::access::{AccessPath, IndexRange};
 use crate::intersection::IndexIntersection;
 use crate::predicates::{Comparison, Predicate, SetMatch};
 use crate::query::{ColumnCondition, ColumnRef, ItemQuery, OrderKey, SortBy, TypedColumn};
-use crate::sort_keys::{after, index_keys, option_key, rank, text_prefix};
+use crate::sort_keys::{after, distinct_option_keys, index_keys, option_key, rank, text_prefix};
 
 /// How a query is executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,15 +57,15 @@ const CHEAP_LOOKUPS: usize = 64;
 
 /// Plans a query for a page of `limit` items (`None`: all) that follow `after`.
 ///
-/// An index serves a sort by any property except multiple selects and relations, and conditions
-/// that every result satisfies (top-level, or nested in `and` alone): `equals`, `anyOf`,
-/// `startsWith`, comparisons of days and numbers, `contains` and `allOf` on a multiple select,
-/// `contains`, `anyOf` and `allOf` on a relation. `contains` on texts, `notEquals`, `isEmpty` and
-/// conditions below `or` and `not` are evaluated per row. If an index could serve the sort and
-/// another one a condition, the planner takes the condition if few rows satisfy it, otherwise the
-/// sort, which ends with the page. Counting is bounded: what more of it would reveal,
-/// [`IndexIntersection`] learns during the scan. Without a sort, the index entries of one value are
-/// in result order, which is by ID.
+/// An index serves a sort by any property except multiple selects, relations and selects with two
+/// options of one index key, and conditions that every result satisfies (top-level, or nested in
+/// `and` alone): `equals`, `anyOf`, `startsWith`, comparisons of days and numbers, `contains` and
+/// `allOf` on a multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on
+/// texts, `notEquals`, `isEmpty` and conditions below `or` and `not` are evaluated per row. If an
+/// index could serve the sort and another one a condition, the planner takes the condition if few
+/// rows satisfy it, otherwise the sort, which ends with the page. Counting is bounded: what more of
+/// it would reveal, [`IndexIntersection`] learns during the scan. Without a sort, the index entries
+/// of one value are in result order, which is by ID.
 ///
 /// If an index would lead to a large share of all items, the plan is a sequential scan.
 ///
@@ -239,7 +239,7 @@ fn sorted_access(
         return None;
     }
     let mut then_empty = true;
-    let mut ranges = full_range(&sort.by);
+    let mut ranges = full_range(&sort.by)?;
     let on_it =
         |condition: &&ColumnCondition| condition.required && condition.on.column == sort.by.column;
     for condition in query.conditions.iter().filter(on_it) {
@@ -266,13 +266,14 @@ fn sorted_access(
     Some(AccessPath::Index { column, ranges, backwards: sort.descending, then_empty })
 }
 
-/// All keys of a column in the order of its values: for a select by the rank of the option.
-fn full_range(column: &TypedColumn) -> Vec<IndexRange> {
+/// All keys of a column in the order of its values: for a select by the rank of the option, unless
+/// two options have one key.
+fn full_range(column: &TypedColumn) -> Option<Vec<IndexRange>> {
     match &column.kind {
         PropertyKind::SingleSelect(options) => {
-            options.iter().map(|option| IndexRange::beginning(option_key(&option.name))).collect()
+            Some(distinct_option_keys(options)?.into_iter().map(IndexRange::beginning).collect())
         }
-        _ => vec![IndexRange::default()],
+        _ => Some(vec![IndexRange::default()]),
     }
 }
 

@@ -6,6 +6,8 @@
 //! in order. A key therefore holds everything that an order needs, and an index scan yields the
 //! exact order.
 
+use std::collections::BTreeSet;
+
 use leafbase_model::{Day, PropertyKind, PropertyValue, SelectOption};
 use unicode_normalization::UnicodeNormalization;
 
@@ -77,6 +79,14 @@ fn scalar_key(value: &PropertyValue) -> Option<Vec<u8>> {
 /// Options are compared exactly, not folded.
 pub(crate) fn option_key(name: &str) -> Vec<u8> {
     text_key(&name.replace('\0', "\u{1}"))
+}
+
+/// The keys of the options of a select, in their order. `None` if two options have one key, as long
+/// names may: then the index does not tell their items apart.
+pub(crate) fn distinct_option_keys(options: &[SelectOption]) -> Option<Vec<Vec<u8>>> {
+    let keys: Vec<_> = options.iter().map(|option| option_key(&option.name)).collect();
+    let distinct: BTreeSet<_> = keys.iter().collect();
+    (distinct.len() == keys.len()).then_some(keys)
 }
 
 /// Appends the terminator: 0 for a complete text, 1 for a truncated one, which always has full

@@ -48,8 +48,15 @@ fn things() -> Schema {
     schema(json!({"name": "Things", "properties": [
         {"name": "Note", "type": "text"}, {"name": "Size", "type": "number"}, {"name": "Done", "type": "boolean"},
         {"name": "Due", "type": "date"}, {"name": "State", "type": "select", "options": options},
+        {"name": "Plan", "type": "select", "options": plans().map(|name| json!({"name": name}))},
         {"name": "Tags", "type": "multiSelect", "options": options},
         {"name": "Peers", "type": "relation", "targetCollectionId": id(1), "inverseKey": "peers"}]}))
+}
+
+/// Options of a select: two pairs have one index key each.
+fn plans() -> [String; 5] {
+    let long = "x".repeat(TEXT_BYTES + 1);
+    ["a\u{1}b".into(), long.clone() + "1", "a\0b".into(), "b".into(), long + "2"]
 }
 
 /// Indexes as a store would keep them: keys followed by IDs, in order.
@@ -180,24 +187,27 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
         proptest::sample::subsequence(OPTIONS.to_vec(), 0..=3),
         proptest::sample::subsequence(vec![id(1), id(2), id(3)], 0..=2),
         words(),
+        proptest::option::of(select(plans().to_vec())),
     );
     proptest::collection::vec(value, 0..24).prop_map(|all| {
-        let item = |(number, (note, size, done, due, state, tags, peers, title)): (usize, _)| {
-            let mut values = Properties::default();
-            values.set("note", Option::<String>::map(note, PropertyValue::Text));
-            values.set("size", Option::<f64>::map(size, PropertyValue::Number));
-            values.set("done", Option::<bool>::map(done, PropertyValue::Boolean));
-            values.set("due", Option::<Day>::map(due, PropertyValue::Date));
-            values.set(
-                "state",
-                Option::<&str>::map(state, |name| PropertyValue::Text(name.to_owned())),
-            );
-            let tags: Vec<String> = Vec::<&str>::into_iter(tags).map(str::to_owned).collect();
-            values.set("tags", (!tags.is_empty()).then_some(PropertyValue::Options(tags)));
-            let peers: Vec<BlockId> = peers;
-            values.set("peers", (!peers.is_empty()).then_some(PropertyValue::Relations(peers)));
-            Item { id: id(100 + u8::try_from(number).unwrap()), title, values }
-        };
+        let item =
+            |(number, (note, size, done, due, state, tags, peers, title, plan)): (usize, _)| {
+                let mut values = Properties::default();
+                values.set("note", Option::<String>::map(note, PropertyValue::Text));
+                values.set("size", Option::<f64>::map(size, PropertyValue::Number));
+                values.set("done", Option::<bool>::map(done, PropertyValue::Boolean));
+                values.set("due", Option::<Day>::map(due, PropertyValue::Date));
+                values.set(
+                    "state",
+                    Option::<&str>::map(state, |name| PropertyValue::Text(name.to_owned())),
+                );
+                let tags: Vec<String> = Vec::<&str>::into_iter(tags).map(str::to_owned).collect();
+                values.set("tags", (!tags.is_empty()).then_some(PropertyValue::Options(tags)));
+                values.set("plan", Option::<String>::map(plan, PropertyValue::Text));
+                let peers: Vec<BlockId> = peers;
+                values.set("peers", (!peers.is_empty()).then_some(PropertyValue::Relations(peers)));
+                Item { id: id(100 + u8::try_from(number).unwrap()), title, values }
+            };
         all.into_iter().enumerate().map(item).collect()
     })
 }
@@ -232,6 +242,8 @@ fn conditions() -> BoxedStrategy<Value> {
         .prop_map(|(operator, value)| json!({"property": "done", operator: value}));
     let names = || proptest::sample::subsequence(OPTIONS.to_vec(), 0..=3);
     let option = names().prop_map(|names| json!({"property": "state", "anyOf": names}));
+    let plan = proptest::sample::subsequence(plans().to_vec(), 0..=3)
+        .prop_map(|names| json!({"property": "plan", "anyOf": names}));
     let tags = (select(vec!["equals", "notEquals", "anyOf", "allOf"]), names())
         .prop_map(|(operator, names)| json!({"property": "tags", operator: names}));
     let tag =
@@ -242,12 +254,13 @@ fn conditions() -> BoxedStrategy<Value> {
     )
         .prop_map(|(operator, peers)| json!({"property": "peers", operator: peers}));
     let empty = (
-        select(vec!["title", "note", "size", "done", "due", "state", "tags", "peers"]),
+        select(vec!["title", "note", "size", "done", "due", "state", "plan", "tags", "peers"]),
         select(vec!["isEmpty", "isNotEmpty"]),
         any::<bool>(),
     )
         .prop_map(|(key, operator, flag)| json!({"property": key, operator: flag}));
-    prop_oneof![text, texts, number, day, days, boolean, option, tags, tag, peers, empty].boxed()
+    prop_oneof![text, texts, number, day, days, boolean, option, plan, tags, tag, peers, empty]
+        .boxed()
 }
 
 fn filters() -> impl Strategy<Value = Value> {
@@ -261,7 +274,8 @@ fn filters() -> impl Strategy<Value = Value> {
 }
 
 fn sorts() -> impl Strategy<Value = Vec<Sort>> {
-    let sort = (select(vec!["title", "note", "size", "done", "due", "state"]), any::<bool>());
+    let keys = vec!["title", "note", "size", "done", "due", "state", "plan"];
+    let sort = (select(keys), any::<bool>());
     let sort = sort
         .prop_map(|(key, down)| if down { Sort::descending(key) } else { Sort::ascending(key) });
     proptest::collection::vec(sort, 0..3)
@@ -331,7 +345,9 @@ fn meets(filter: &Value, item: &Item) -> bool {
 
 fn equal(key: &str, value: Option<&PropertyValue>, operand: &Value) -> bool {
     match value {
-        Some(PropertyValue::Text(text)) if key == "state" => text == operand.as_str().unwrap(),
+        Some(PropertyValue::Text(text)) if ["state", "plan"].contains(&key) => {
+            text == operand.as_str().unwrap()
+        }
         Some(PropertyValue::Text(text)) => fold(text) == fold(operand.as_str().unwrap()),
         Some(PropertyValue::Number(number)) => Some(*number) == operand.as_f64(),
         Some(PropertyValue::Boolean(value)) => Some(*value) == operand.as_bool(),
@@ -354,6 +370,11 @@ fn compare(key: &str, one: &PropertyValue, other: &PropertyValue) -> Ordering {
     match (one, other) {
         (PropertyValue::Text(one), PropertyValue::Text(other)) if key == "state" => {
             let place = |name: &str| OPTIONS.iter().position(|option| *option == name);
+            place(one).cmp(&place(other))
+        }
+        (PropertyValue::Text(one), PropertyValue::Text(other)) if key == "plan" => {
+            let options = plans();
+            let place = |name: &String| options.iter().position(|option| option == name);
             place(one).cmp(&place(other))
         }
         (PropertyValue::Text(one), PropertyValue::Text(other)) => {
@@ -777,15 +798,19 @@ fn groups_are_counted_in_order() {
     let items = [
         item(
             0,
-            json!({"state": "done", "tags": ["Later", "todo"], "size": 2, "peers": [id(7)], "note": ""}),
+            json!({
+                "state": "done", "tags": ["Later", "todo"], "size": 2, "peers": [id(7)],
+                "note": "", "plan": plans()[2]
+            }),
         ),
-        item(1, json!({"state": "todo", "tags": ["todo"], "size": -1})),
+        item(1, json!({"state": "todo", "tags": ["todo"], "size": -1, "plan": plans()[0]})),
         item(2, json!({"state": "done", "size": 2, "due": "today"})),
         item(3, json!({"done": false})),
     ];
     let related = json!({"blockId": id(7), "title": ""});
     for (key, expected) in [
         ("state", json!([["todo", 1], ["done", 2], [null, 1]])),
+        ("plan", json!([[plans()[0], 1], [plans()[2], 1], [null, 2]])),
         ("tags", json!([["todo", 2], ["Later", 1], [null, 2]])),
         ("size", json!([[-1, 1], [2, 2], [null, 1]])),
         ("title", json!([["a", 1], ["B", 1], ["b", 1], [null, 1]])),
