@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use leafbase::kv::{KeyRange, MemoryStore, Store};
 use leafbase::{
-    AddComments, Batch, CommentDraft, DeleteBlocks, DeleteDocuments, DocumentId, Error, ErrorKind,
-    Expectations, Fetch, InsertBlocks, MoveBlocks, Position, PurgeDocuments, Space,
+    AddComments, AddItems, AddTasks, Batch, BatchAccess, BlockId, CommentDraft, CommentId,
+    CommentPatch, Connection, CreateCollection, CreateDocuments, CreateFolders, DeleteBlocks,
+    DeleteComments, DeleteDocuments, DeleteTasks, DocumentId, DocumentPatch, EditMarkdown, Error,
+    ErrorKind, Expectations, Fetch, FolderDraft, FolderId, FolderPatch, InsertBlocks, ItemDraft,
+    Limits, MoveBlocks, Position, PurgeDocuments, ReplaceText, SchemaDraft, Space, TaskDraft,
+    TaskUpdate, UndoChanges, UpdateComments, UpdateDocuments, UpdateFolders, UpdateTasks,
 };
 use leafbase_test_outline::{FixedClock, Numbers, SequentialIds};
 use serde_json::{Value, json};
@@ -167,6 +171,89 @@ fn a_write_that_failed_fails_the_batch_whatever_the_closure_says() {
         })
         .unwrap();
     assert_eq!(notes.content_markdown(trip).unwrap(), "kept");
+}
+
+/// Writes that are refused before their transaction begins.
+#[test]
+fn a_write_that_is_refused_early_fails_the_batch_as_well() {
+    type Write = fn(&Connection<BatchAccess<'_>>, DocumentId, BlockId) -> Result<(), Error>;
+    const NIL: [BlockId; 3] = [BlockId::NIL; 3];
+    const LONG: &str = "a title of thirty characters..";
+    let writes: [(&str, Write); 20] = [
+        ("markdown", |batch, trip, _| batch.insert_markdown("a\n\nb\n\nc", trip).map(drop)),
+        ("blocks", |batch, trip, _| {
+            let insertion = InsertBlocks::markdown("a\n\nb\n\nc", trip);
+            batch.insert_blocks(insertion).map(drop)
+        }),
+        ("pattern", |batch, _, _| batch.replace_text(ReplaceText::pattern("(", "")).map(drop)),
+        ("empty text", |batch, _, _| batch.replace_text(ReplaceText::text("", "")).map(drop)),
+        ("no target", |batch, _, _| batch.replace_text(ReplaceText::text("a", "")).map(drop)),
+        ("blocks to replace in", |batch, _, _| {
+            let all = NIL.into_iter().fold(ReplaceText::text("a", ""), ReplaceText::within);
+            batch.replace_text(all).map(drop)
+        }),
+        ("edits", |batch, trip, _| {
+            let edits = EditMarkdown::of(trip).replace("a", "b").replace("b", "c");
+            batch.edit_markdown(edits.replace("c", "d")).map(drop)
+        }),
+        ("document", |batch, _, _| batch.create_document(LONG).map(drop)),
+        ("documents", |batch, _, _| {
+            batch.create_documents(CreateDocuments::titled([LONG])).map(drop)
+        }),
+        ("titles", |batch, trip, _| {
+            let patches = [(); 3].map(|()| DocumentPatch::of(trip));
+            batch.update_documents(UpdateDocuments::new(patches)).map(drop)
+        }),
+        ("folders", |batch, _, _| {
+            let folders = [(); 3].map(|()| FolderDraft::new("a"));
+            batch.create_folders(CreateFolders::new(folders)).map(drop)
+        }),
+        ("folder patches", |batch, _, _| {
+            let patches = [(); 3].map(|()| FolderPatch::of(FolderId::NIL));
+            batch.update_folders(UpdateFolders::new(patches)).map(drop)
+        }),
+        ("comments", |batch, trip, _| {
+            let drafts = [(); 3].map(|()| CommentDraft::new(trip, "a"));
+            batch.add_comments(AddComments::new(drafts)).map(drop)
+        }),
+        ("comment patches", |batch, _, _| {
+            let patches = [(); 3].map(|()| CommentPatch::of(CommentId::NIL));
+            batch.update_comments(UpdateComments::new(patches)).map(drop)
+        }),
+        ("comments to delete", |batch, _, _| {
+            batch.delete_comments(DeleteComments::new([CommentId::NIL; 3])).map(drop)
+        }),
+        ("tasks", |batch, _, _| {
+            batch.add_tasks(AddTasks::new([(); 3].map(|()| TaskDraft::new("a")))).map(drop)
+        }),
+        ("task updates", |batch, _, _| {
+            batch.update_tasks(UpdateTasks::new(NIL.map(TaskUpdate::of))).map(drop)
+        }),
+        ("tasks to delete", |batch, _, _| batch.delete_tasks(DeleteTasks::new(NIL)).map(drop)),
+        ("items", |batch, _, things| {
+            let items = [(); 3].map(|()| ItemDraft::new("a"));
+            batch.add_items(AddItems::new(things, items)).map(drop)
+        }),
+        ("changes", |batch, _, _| batch.undo(UndoChanges::new([])).map(drop)),
+    ];
+    let mut limits = Limits::default();
+    (limits.blocks_per_request, limits.title) = (2, 20);
+    let notes = Space::builder().limits(limits).in_memory().unwrap().connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let schema = SchemaDraft::new("Things", []);
+    let things = notes.create_collection(CreateCollection::new(schema, trip)).unwrap().id;
+    let before = notes.last_sequence().unwrap();
+    for (name, write) in writes {
+        let mut first = None;
+        let refused = notes.batch(|batch| {
+            batch.insert_markdown("kept?", trip)?;
+            first = write(batch, trip, things).err();
+            Ok(())
+        });
+        let first = first.unwrap_or_else(|| panic!("{name} is refused"));
+        assert_eq!(refused.as_ref().map_err(told), Err(told(&first)), "{name}");
+        assert_eq!(notes.last_sequence().unwrap(), before, "{name}");
+    }
 }
 
 #[test]

@@ -207,6 +207,16 @@ impl<A: AccessScope> Connection<A> {
         Ok(())
     }
 
+    /// Runs the part of a write that precedes its transaction. An error in it fails the batch, as
+    /// one in the transaction does.
+    pub(crate) fn prepare<T>(&self, prepare: impl FnOnce() -> Result<T>) -> Result<T> {
+        prepare().inspect_err(|error| {
+            if let Some(door) = self.access.door() {
+                door.fail(error);
+            }
+        })
+    }
+
     pub(crate) const fn access(&self) -> &A {
         &self.access
     }

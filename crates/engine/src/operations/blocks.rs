@@ -166,19 +166,19 @@ impl<A: AccessScope> Connection<A> {
     /// if one is that of another block, and [`crate::ErrorKind::Validation`] on a scoped
     /// connection. The path is that of the first invalid entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
-        let ready = match request.source {
+        let ready = self.prepare(|| match request.source {
             InsertSource::Blocks(mut blocks) => {
                 self.date(&mut blocks)?;
                 let (files, limits) = (self.files(), self.limits());
                 if request.keep_ids {
                     self.check_keeps_ids()?;
-                    drafts::validate_with_ids("blocks", blocks, files, limits)
+                    Ok(drafts::validate_with_ids("blocks", blocks, files, limits))
                 } else {
-                    drafts::validate_list("blocks", blocks, files, limits)
+                    Ok(drafts::validate_list("blocks", blocks, files, limits))
                 }
             }
-            InsertSource::Markdown(text) => drafts::parse(&text, self.files(), self.limits())?,
-        };
+            InsertSource::Markdown(text) => drafts::parse(&text, self.files(), self.limits()),
+        })?;
         self.insert("insert_blocks", &ready, request.position)
     }
 
@@ -211,7 +211,7 @@ impl<A: AccessScope> Connection<A> {
         text: &str,
         position: impl Into<Position>,
     ) -> Result<Items<Block>> {
-        let ready = drafts::parse(text, self.files(), self.limits())?;
+        let ready = self.prepare(|| drafts::parse(text, self.files(), self.limits()))?;
         self.insert("insert_markdown", &ready, position.into())
     }
 

@@ -40,7 +40,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_request`].
     pub fn add_comments(&self, request: AddComments) -> Result<Items<AddedComment>> {
         let drafts = request.comments;
-        self.check_comment_count(drafts.len())?;
+        self.prepare(|| self.check_comment_count(drafts.len()))?;
         let (added, _) = self.operation("add_comments").write(|transaction| {
             let edits = transaction.plan(|tree, context| additions(tree, context, &drafts))?;
             let added = edits.iter().filter_map(added).collect();
@@ -119,7 +119,7 @@ impl<A: AccessScope> Connection<A> {
     /// `comments[n].content` and `comments`: as [`Self::add_comments`].
     pub fn update_comments(&self, request: UpdateComments) -> Result<Items<ListedComment>> {
         let patches = request.comments;
-        self.check_comment_count(patches.len())?;
+        self.prepare(|| self.check_comment_count(patches.len()))?;
         let (updated, _) = self.operation("update_comments").write(|transaction| {
             let (edits, updated) =
                 transaction.plan(|tree, context| updates(tree, context, &patches))?;
@@ -151,7 +151,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::Limits::blocks_per_request`]. On an error nothing is deleted.
     pub fn delete_comments(&self, request: DeleteComments) -> Result<Items<CommentId>> {
         let ids = request.comment_ids;
-        self.check_ids("commentIds", Some(&ids))?;
+        self.prepare(|| self.check_ids("commentIds", Some(&ids)))?;
         self.operation("delete_comments").write(|transaction| {
             let edits = transaction.plan(|tree, _| deletions(tree, &ids))?;
             transaction.apply(edits)

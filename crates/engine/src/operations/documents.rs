@@ -71,7 +71,7 @@ impl<A: FullAccess> Connection<A> {
         destination: impl Into<Destination>,
     ) -> Result<Document> {
         let destination = destination.into();
-        let page = self.root_of(page, destination)?;
+        let page = self.prepare(|| self.root_of(page, destination))?;
         let made = self.create_pages("create_document", vec![page], destination)?;
         let Some(document) = made.into_iter().next() else {
             invariant!("one page creates one document")
@@ -98,7 +98,7 @@ impl<A: FullAccess> Connection<A> {
     /// one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
         let CreateDocuments { documents, destination, .. } = request;
-        let pages = self.roots_of(documents, destination)?;
+        let pages = self.prepare(|| self.roots_of(documents, destination))?;
         self.create_pages("create_documents", pages, destination).map(Items)
     }
 

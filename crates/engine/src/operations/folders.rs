@@ -95,7 +95,7 @@ impl<A: FullAccess> Connection<A> {
     /// [`crate::ErrorKind::RuleViolation`] there for a built-in location;
     /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is created then.
     pub fn create_folders(&self, request: CreateFolders) -> Result<Items<FolderRecord>> {
-        let plan = FolderPlan::of(request.folders, self.limits())?;
+        let plan = self.prepare(|| FolderPlan::of(request.folders, self.limits()))?;
         self.create_planned("create_folders", &plan).map(Items)
     }
 
@@ -177,10 +177,13 @@ impl<A: FullAccess> Connection<A> {
     /// [`crate::ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_request`].
     pub fn update_folders(&self, request: UpdateFolders) -> Result<Items<FolderRecord>> {
         let (patches, most) = (request.folders, self.limits().blocks_per_request);
-        if patches.len() > most {
+        self.prepare(|| {
             let found = patches.len();
-            return Err(Error::limit("folders in one request", most, found).at("folders"));
-        }
+            if found > most {
+                return Err(Error::limit("folders in one request", most, found).at("folders"));
+            }
+            Ok(())
+        })?;
         let (updated, _) = self.operation("update_folders").write(|transaction| {
             let (mut named, mut updated) = (BTreeSet::new(), Vec::with_capacity(patches.len()));
             let changes =

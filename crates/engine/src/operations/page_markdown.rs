@@ -132,9 +132,12 @@ impl<A: AccessScope> Connection<A> {
     pub fn edit_markdown(&self, request: EditMarkdown) -> Result<AppliedMarkdown> {
         let EditMarkdown { page_id, edits, dry_run, .. } = request;
         let most = self.limits().blocks_per_request;
-        if edits.len() > most {
-            return Err(Error::limit("edits in one request", most, edits.len()).at("edits"));
-        }
+        self.prepare(|| {
+            if edits.len() > most {
+                return Err(Error::limit("edits in one request", most, edits.len()).at("edits"));
+            }
+            Ok(())
+        })?;
         self.rewrite_page("edit_markdown", page_id, dry_run, |target, read| {
             let mut drafts = outline::parse(&read.text, self.limits(), EmptyFirstItem::Drop)?;
             for (index, edit) in edits.iter().enumerate() {

@@ -82,12 +82,13 @@ impl<A: AccessScope> Connection<A> {
     ///   texts that become too long.
     pub fn replace_text(&self, request: impl Into<ReplaceText>) -> Result<ReplacedText> {
         let request = request.into();
-        request.check()?;
-        self.check_ids("blockIds", Some(&request.block_ids))?;
-        self.check_ids("documentIds", request.document_ids.as_ref())?;
-        self.check_ids("folderIds", request.filter.folders.as_ref())?;
-        let search = ReplaceSearch::new(&request)?;
-        let targets = self.targets(&request)?;
+        let (search, targets) = self.prepare(|| {
+            request.check()?;
+            self.check_ids("blockIds", Some(&request.block_ids))?;
+            self.check_ids("documentIds", request.document_ids.as_ref())?;
+            self.check_ids("folderIds", request.filter.folders.as_ref())?;
+            Ok((ReplaceSearch::new(&request)?, self.targets(&request)?))
+        })?;
         let (reply, _) = self.operation("replace_text").write(|transaction| {
             let (reply, edits) = transaction.plan(|tree, context| {
                 let blocks = self.find_targets(tree, &request, &targets)?;

@@ -79,7 +79,7 @@ impl<A: FullAccess> Connection<A> {
     /// more than one paragraph; and the errors of block insertion. On an error no task is created.
     pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
         let AddTasks { tasks, .. } = request;
-        self.check_count("tasks", tasks.len())?;
+        self.prepare(|| self.check_count("tasks", tasks.len()))?;
         let (added, _) = self.operation("add_tasks").write(|transaction| {
             let mut additions = Additions::begin(transaction, self.limits())?;
             for (index, task) in tasks.iter().enumerate() {
@@ -117,7 +117,7 @@ impl<A: FullAccess> Connection<A> {
     /// paragraph; and the errors of block updates. On an error no task is changed.
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
         let UpdateTasks { tasks_to_update: tasks, .. } = request.into();
-        self.check_count("tasksToUpdate", tasks.len())?;
+        self.prepare(|| self.check_count("tasksToUpdate", tasks.len()))?;
         let ids: Vec<_> = tasks.iter().map(|task| task.id).collect();
         let (updated, _) = self.operation("update_tasks").write(|transaction| {
             let mut updates = Updates::begin(transaction, self.limits(), &ids)?;
@@ -150,7 +150,7 @@ impl<A: FullAccess> Connection<A> {
     /// [`crate::ErrorKind::Validation`] for a task named twice. On an error no task is deleted.
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
         let DeleteTasks { ids_to_delete: ids, .. } = request.into();
-        self.check_count("idsToDelete", ids.len())?;
+        self.prepare(|| self.check_count("idsToDelete", ids.len()))?;
         self.operation("delete_tasks").write(|transaction| {
             let deleted = transaction.plan(|tree, context| {
                 let (mut named, mut valid) = (HashSet::new(), Vec::with_capacity(ids.len()));

@@ -139,19 +139,17 @@ impl<A: AccessScope> Connection<A> {
     /// Undoes changes in one write; in a batch, and if nothing is left of them, without a change.
     pub(crate) fn write_undo(&self, changes: &ChangeNumbers<'_>) -> Result<Option<Change>> {
         let numbers = changes.all();
-        self.check_writable()?;
-        if numbers.is_empty() {
-            return Err(Error::validation("name a change").at("sequences"));
-        }
-        self.check_ids("sequences", Some(&numbers.to_vec()))?;
-        let rows = match self.access().scoped() {
+        let rows = self.prepare(|| {
+            self.check_writable()?;
+            if numbers.is_empty() {
+                return Err(Error::validation("name a change").at("sequences"));
+            }
+            self.check_ids("sequences", Some(&numbers.to_vec()))?;
+            let Some(scoped) = self.access().scoped() else { return Ok(None) };
             // The log may be read to its end only where it is committed.
-            Some(scoped) => Some(
-                self.operation("undo")
-                    .read_committed(|tree| ScopeRows::read(scoped, tree, changes))?,
-            ),
-            None => None,
-        };
+            let committed = self.operation("undo");
+            committed.read_committed(|tree| ScopeRows::read(scoped, tree, changes)).map(Some)
+        })?;
         let ((), change) = self.operation("undo").write(|transaction| {
             let inverses = transaction.plan(|tree, _| {
                 let mut inverses = match &rows {

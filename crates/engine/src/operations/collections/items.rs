@@ -103,7 +103,7 @@ impl<A: AccessScope> Connection<A> {
     /// inserting blocks, below `items[n].content`. The path names the first invalid item, and
     /// nothing is added.
     pub fn add_items(&self, request: AddItems) -> Result<Items<Item>> {
-        let additions = RequestedItems::new(self, request)?;
+        let additions = self.prepare(|| RequestedItems::new(self, request))?;
         let (added, _) =
             self.operation("add_items").write(|transaction| additions.write(transaction))?;
         Ok(Items(added))

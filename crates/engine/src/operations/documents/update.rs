@@ -136,9 +136,12 @@ impl<A: AccessScope> Connection<A> {
         reply: impl Fn(&mut OperationTransaction<'_, '_>) -> Result<T>,
     ) -> Result<T> {
         let (most, found) = (self.limits().blocks_per_request, patches.len());
-        if found > most {
-            return Err(Error::limit("documents in one request", most, found).at("documents"));
-        }
+        self.prepare(|| {
+            if found > most {
+                return Err(Error::limit("documents in one request", most, found).at("documents"));
+            }
+            Ok(())
+        })?;
         let (updated, _) = self.operation("update_documents").write(|transaction| {
             let edits = transaction.plan(|tree, context| planned(tree, context, patches))?;
             transaction.apply(edits)?;
