@@ -359,7 +359,11 @@ fn what_is_missing_or_stale_is_listed_once() {
     // The trash is listed if it is named.
     notes.delete_documents(DeleteDocuments::new([one])).unwrap();
     assert_eq!(texts(&blocks), "");
-    assert_eq!(texts(&blocks.clone().at(leafbase::BuiltInLocation::Trash)), "a* b");
+    let trash = leafbase::BuiltInLocation::Trash;
+    assert_eq!(texts(&blocks.clone().at(trash)), "a* b");
+    let mut folder = blocks.clone();
+    folder.filter.folders = Some(vec![trash.into()]);
+    assert_eq!(texts(&folder), "a* b");
     assert_eq!(shelf.search(near).len(), 2);
     let cursor = notes.missing_embeddings(blocks.clone().limit(1)).unwrap().next_cursor;
     assert_eq!(cursor, None);

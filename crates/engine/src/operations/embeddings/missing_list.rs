@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{
-    BlockId, BlockType, DocumentId, EmbeddingTargets, Error, ItemsPage, Limits, Location,
-    MissingEmbedding, MissingEmbeddings, Paging, Result,
+    BlockId, BlockType, DocumentId, DocumentRecord, EmbeddingTargets, Error, ItemsPage, Limits,
+    Location, MissingEmbedding, MissingEmbeddings, Paging, Result,
 };
-use leafbase_store::{DocumentQuery, PageCursor, StoredDocument};
+use leafbase_store::{DocumentQuery, PageCursor, StoredDocument, Within};
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::access::Full;
@@ -87,8 +87,7 @@ impl Connection<Full> {
             let query = list::query(tree, &request.filter, now, &path)?;
             let named = request.document_ids.as_deref();
             let named = named.map(|named| existing(tree, named)).transpose()?;
-            let source =
-                DocumentSource { tree, query, named, has_trash: request.filter.location.is_some() };
+            let source = DocumentSource { tree, query, named };
             let mut page = MissingPage {
                 tree,
                 texts: VisibleTexts::new(tree),
@@ -111,10 +110,14 @@ struct DocumentSource<'t, 'a> {
     query: DocumentQuery,
     /// Sorted.
     named: Option<BTreeSet<DocumentId>>,
-    has_trash: bool,
 }
 
 impl DocumentSource<'_, '_> {
+    /// Whether a document is listed: one in the trash only if the trash is named.
+    fn lists(&self, record: &DocumentRecord) -> bool {
+        record.location != Location::Trash || self.query.within == Within::Location(Location::Trash)
+    }
+
     /// Some documents after a cursor, each with the cursor after it; none at the end.
     fn after(&self, cursor: Option<&PageCursor>) -> Result<Vec<(StoredDocument, PageCursor)>> {
         let reader = self.tree.full_reader()?;
@@ -160,8 +163,9 @@ impl MissingPage<'_, '_> {
                 }
                 let document = row.record.id;
                 let within = cursor.within.take().filter(|(within, _)| *within == document);
-                let is_listed = row.record.location != Location::Trash || source.has_trash;
-                if is_listed && let Some(last) = self.add(&row, within.map(|(_, block)| block))? {
+                if source.lists(&row.record)
+                    && let Some(last) = self.add(&row, within.map(|(_, block)| block))?
+                {
                     cursor.within = Some((document, last));
                     return Ok(Some(cursor));
                 }
