@@ -17,6 +17,7 @@ use leafbase_model::{
 use crate::convert::{Converted, convert};
 use crate::inverses::InverseResolver;
 use crate::keys::{ColumnKey, KeyGenerator};
+use crate::predicates::present;
 use crate::reader::ReadCollections;
 use crate::relation_ends::listed;
 use crate::relations::RelationBatch;
@@ -231,7 +232,9 @@ impl Replacement {
                 }
                 ColumnChange::Single => {}
                 ColumnChange::Convert(kind) => {
-                    let (converted, is_whole) = split(convert(value, kind, &self.limits));
+                    // Nothing is lost with an empty text, which counts as no value.
+                    let (converted, is_whole) = present(Some(value))
+                        .map_or((None, true), |value| split(convert(value, kind, &self.limits)));
                     if !is_whole {
                         lost_values.push(format!("{key}{}", gone(value, kind)));
                     }

@@ -3,7 +3,7 @@
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, Collection, CollectionSchema, ContentPropertyDraft,
     CreateCollection, DocumentFilterMode, Error, ErrorKind, ListCollections, Location,
-    PropertyKind, Relation, ReplaceSchema, Result, Schema, SchemaDraft, Stamp,
+    PropertyKind, PropertyValue, Relation, ReplaceSchema, Result, Schema, SchemaDraft, Stamp,
 };
 
 use crate::naive::By;
@@ -205,6 +205,7 @@ impl NaiveSpace {
                     None if self.breaks(Broken::ValuesOutliveTheirColumn) => continue,
                     None => (None, true),
                     Some(now) if is_same(&property.kind, &now.kind) => continue,
+                    Some(_) if value == PropertyValue::Text(String::new()) => (None, true),
                     Some(now) => converted(&value, &now.kind, &self.limits),
                 };
                 lossless &= is_whole;

@@ -526,6 +526,17 @@ fn values_convert_or_are_in_the_way() {
     }
 }
 
+/// It counts as no value.
+#[test]
+fn an_empty_text_is_not_in_the_way() {
+    let mut space = space_with_values();
+    set(&mut space, 1, 11, "size", PropertyValue::Text(String::new()));
+    let number = json!({"key": "size", "name": "Size", "type": "number"});
+    space.replace(id(1), schema(json!([number])), false).unwrap();
+    let value = |item: u8| space.items[&id(item)].values.get("size").cloned();
+    assert_eq!((value(10), value(11)), (Some(PropertyValue::Number(12.0)), None));
+}
+
 #[test]
 fn the_other_end_is_in_the_way_just_as_well() {
     let people = |property: Value| json!({"name": "People", "properties": [property]});
