@@ -2,8 +2,8 @@
 //! in their plain texts.
 
 use leafbase::{
-    Batch, Block, BlockId, Connection, CreateFolders, DeleteDocuments, Destination, DocumentId,
-    ErrorKind, Fetch, FolderDraft, MoveDocuments, ReplaceText, Space,
+    Batch, Block, BlockId, BlockPatch, Connection, CreateFolders, DeleteDocuments, Destination,
+    DocumentId, ErrorKind, Fetch, FolderDraft, MoveDocuments, ReplaceText, Space,
 };
 use leafbase_test_outline::Numbers;
 use tests::model::sequences::sequences;
@@ -120,6 +120,12 @@ fn titles_are_replaced_and_what_becomes_too_long_is_refused() {
     assert_eq!(notes.document(trip).unwrap().title, "Trip to Oslo");
     let long = notes.replace_text(text("Oslo", &"x".repeat(300_000))).unwrap_err();
     assert_eq!((long.kind(), long.path()), (ErrorKind::LimitExceeded, "replacement"));
+    let lines = notes.replace_text(text("Oslo", "Oslo\n\nBergen")).unwrap_err();
+    assert_eq!((lines.kind(), lines.path()), (ErrorKind::Validation, "replacement"));
+    for patch in [BlockPatch::markdown, BlockPatch::plain] {
+        let patch = patch(trip.root(), "Trip\n\nOslo");
+        assert_eq!(notes.update_blocks(patch.into()).unwrap_err().kind(), ErrorKind::Validation);
+    }
     assert_eq!(notes.document(trip).unwrap().title, "Trip to Oslo");
 }
 

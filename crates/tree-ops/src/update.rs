@@ -56,6 +56,11 @@ pub struct PatchedBlock {
 }
 
 impl PatchedBlock {
+    /// Whether the block is the root of a document.
+    pub const fn is_root(&self) -> bool {
+        self.location.parent.is_none()
+    }
+
     /// Prepends the patch's path in the request, `blocks[n]`, to that of an error.
     pub fn at(&self, error: Error) -> Error {
         error.at(format_args!("blocks[{}]", self.index))

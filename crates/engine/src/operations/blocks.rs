@@ -278,7 +278,8 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the
     /// block did not reference before; [`crate::ErrorKind::Conflict`] if a block no longer has the
-    /// given `rev`; [`crate::ErrorKind::Validation`] for a field that the block's type lacks;
+    /// given `rev`; [`crate::ErrorKind::Validation`] for a field that the block's type lacks, and
+    /// for a title of a document that becomes more than one paragraph;
     /// [`crate::ErrorKind::RuleViolation`], also if a block at the top level of the inbox would no
     /// longer be a task, and for the root of the inbox. The path is that of the first invalid
     /// entry, and nothing is changed.
@@ -338,7 +339,7 @@ impl<A: AccessScope> Connection<A> {
             };
             let parts = match data {
                 Some(data) => self
-                    .prepare_data(tree, &block.before.data, data, further)
+                    .prepare_data(tree, &block, data, further)
                     .map_err(|error| block.at(error))?,
                 None => Vec::new(),
             };
@@ -396,11 +397,15 @@ impl<A: AccessScope> Connection<A> {
     fn prepare_data(
         &self,
         tree: &Tree<'_>,
-        before: &BlockData,
+        block: &PatchedBlock,
         data: BlockData,
         further: FurtherBlocks,
     ) -> Result<Vec<BlockData>> {
-        let field = normalize::address_field(&data);
+        let (before, field) = (&block.before.data, normalize::address_field(&data));
+        // A title that was stored before stays.
+        if block.is_root() && data.inline != before.inline {
+            normalize::check_document_title(&data.inline, 0)?;
+        }
         let parts = normalize::data(data, further, self.limits())?;
         named::check_named(tree, Some(before), &parts, field)?;
         Ok(parts)

@@ -34,8 +34,8 @@ pub(crate) fn draft(
     check_highlights(data.block_type(), &data.inline)?;
     check_shown_text(draft.shown_text.take(), &draft.data)?;
     let data = &mut draft.data;
-    if is_root && !(further.is_empty() && markdown::is_one_paragraph(&data.inline)) {
-        return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
+    if is_root {
+        check_document_title(&data.inline, further.len())?;
     }
     // A text with children is a page.
     if let (true, BlockKind::Text(look)) = (has_content || is_root, &data.kind) {
@@ -289,6 +289,14 @@ pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
     };
     normalize().map_err(|error| Error::new(error.kind(), error.message()))?;
     Ok(data.inline)
+}
+
+/// Checks a title with `further` blocks split from it.
+pub(crate) fn check_document_title(text: &str, further: usize) -> Result<()> {
+    if further > 0 || !markdown::is_one_paragraph(text) {
+        return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
+    }
+    Ok(())
 }
 
 fn check_item_title(text: &str) -> Result<()> {
