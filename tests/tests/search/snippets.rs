@@ -106,6 +106,19 @@ fn a_long_text_is_cut_around_the_hits() {
     assert_eq!(whole.highlights.len(), 1);
 }
 
+/// The window has as many characters of any script, however many bytes they have.
+#[test]
+fn the_part_with_most_hits_is_shown() {
+    for (needle, letter) in [("needle", "x"), ("東京", "木")] {
+        let many = format!("{needle} {} ", letter.repeat(32)).repeat(6);
+        let text = format!("{needle} {needle} {} {many}", letter.repeat(300));
+        let shelf = Shelf::of(&[("long", &text)]);
+        let found = &shelf.search(SearchDocuments::pattern(needle))[0];
+        assert!(found.highlights.len() > 2, "{}", found.markdown);
+        assert!(found.markdown.starts_with('…'), "{}", found.markdown);
+    }
+}
+
 #[test]
 fn a_match_is_json_as_documented() {
     let shelf = Shelf::of(&[("a", "one word")]);

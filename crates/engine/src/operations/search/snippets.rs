@@ -292,12 +292,18 @@ fn window(matched: &MatchedText<'_>) -> Range<usize> {
 
 /// The match that begins the window with the most matches; the first of several.
 fn densest_match<'m>(matched: &'m MatchedText<'_>) -> Option<&'m Range<usize>> {
-    let matches = &matched.matches;
+    let (text, matches) = (&*matched.text, &matched.matches);
+    let chars = MAX_SNIPPET_CHARS - MAX_CHARS_BEFORE_MATCH;
+    let is_ascii = text.is_ascii();
     let mut best: Option<(usize, &Range<usize>)> = None;
     // Two pointers: the end of the window only moves forward.
     let mut window_end = 0;
     for (index, first) in matches.iter().enumerate() {
-        let limit = first.start.saturating_add(MAX_SNIPPET_CHARS - MAX_CHARS_BEFORE_MATCH);
+        let limit = if is_ascii {
+            first.start.saturating_add(chars)
+        } else {
+            offset_after(text, first.start, chars).unwrap_or(text.len())
+        };
         window_end = window_end.max(index);
         while matches.get(window_end).is_some_and(|range| range.end <= limit) {
             window_end += 1;
