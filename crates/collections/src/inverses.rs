@@ -284,7 +284,7 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
         key: &str,
     ) -> Result<String> {
         // The generator may replace the key, to avoid one that the caller cannot see.
-        let made = (self.new_key)(other, free_key(schema, wanted, name)?)?;
+        let made = (self.new_key)(other, free_key(schema, wanted, name, self.limits)?)?;
         debug_assert!(schema.property(&made).is_none(), "the key {made:?} is free");
         let relation = Relation::to(self.collection).with_inverse(key);
         schema.properties.push(Property {
@@ -314,7 +314,7 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
 }
 
 /// The key of a new end of `schema`.
-fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String> {
+fn free_key(schema: &Schema, wanted: Option<&str>, name: &str, limits: &Limits) -> Result<String> {
     let mut keys = Keys::default();
     // The title shares the namespace of the properties.
     keys.reserve(&schema.content.key);
@@ -336,7 +336,7 @@ fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String>
             return Err(Error::validation(message).at("inverseKey"));
         }
         Some(wanted) => wanted.to_owned(),
-        None => keys.allocate(name),
+        None => keys.allocate(name, limits.title),
     })
 }
 

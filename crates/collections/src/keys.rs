@@ -27,6 +27,11 @@ pub fn key_of(name: &str) -> String {
     words.join("_").nfc().collect()
 }
 
+/// The first `longest` characters of the key of a name: lowercased it may be longer than the name.
+pub(crate) fn short_key_of(name: &str, longest: usize) -> String {
+    key_of(name).chars().take(longest).collect()
+}
+
 /// Whether `key` is valid: some name gives it.
 pub fn is_key(key: &str) -> bool {
     !key.is_empty() && key_of(key) == key
@@ -61,11 +66,14 @@ impl Keys {
         self.taken.insert(key.to_owned())
     }
 
-    /// Allocates a key for a property with this name.
-    pub fn allocate(&mut self, name: &str) -> String {
-        let wanted = key_of(name);
+    /// Allocates a key of at most `longest` characters for a property with this name.
+    pub fn allocate(&mut self, name: &str, longest: usize) -> String {
+        let wanted = short_key_of(name, longest);
         // One more candidate than there are taken keys, so at least one is free.
-        let numbered = (2..=self.taken.len() + 2).map(|number| format!("{wanted}_{number}"));
+        let numbered = (2..=self.taken.len() + 2).map(|number| {
+            let suffix = format!("_{number}");
+            short_key_of(name, longest.saturating_sub(suffix.len())) + &suffix
+        });
         let free =
             std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));
         debug_assert!(free.is_some(), "more candidates than taken keys");
@@ -149,7 +157,7 @@ mod tests {
         assert!(keys.reserve("name_3"));
         assert!(!keys.reserve("name_3"));
         let given: Vec<_> = ["Name", "name", "NAME", "name 2", "Name", "?", "!"]
-            .map(|name| keys.allocate(name))
+            .map(|name| keys.allocate(name, 100))
             .into();
         assert_eq!(
             given,
@@ -160,7 +168,19 @@ mod tests {
     #[test]
     fn hundreds_of_one_name() {
         let mut keys = Keys::default();
-        let given: BTreeSet<_> = (0..300).map(|_| keys.allocate("x")).collect();
+        let given: BTreeSet<_> = (0..300).map(|_| keys.allocate("x", 100)).collect();
         assert_eq!((given.len(), given.contains("x"), given.contains("x_300")), (300, true, true));
+    }
+
+    #[test]
+    fn keys_of_long_names_are_cut() {
+        let mut keys = Keys::default();
+        // Two characters of the lowercase alphabet for one.
+        let given: Vec<_> =
+            ["abcdef", "ABCDEF", "abcdé", "İİİ"].map(|name| keys.allocate(name, 5)).into();
+        assert_eq!(given, ["abcde", "abc_2", "abcdé", "i\u{307}i\u{307}i"]);
+        let given: BTreeSet<_> = (0..12).map(|_| keys.allocate("éééééé", 5)).collect();
+        assert!(given.contains("ééééé") && given.contains("ééé_2") && given.contains("éé_12"));
+        assert!(given.iter().all(|key| is_key(key) && key.chars().count() <= 5));
     }
 }

@@ -8,7 +8,7 @@ use leafbase_model::{
     SchemaDraft, SelectOption,
 };
 
-use crate::keys::{Keys, is_key, key_of};
+use crate::keys::{Keys, is_key, key_of, short_key_of};
 
 /// Keys that a title cannot have: items have fields of these names, also where they are returned as
 /// blocks.
@@ -30,7 +30,7 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
         .map_err(|error| error.at("properties"))?;
     let key = match key {
         Some(key) => check_key(&key, limits).map(|()| key).map_err(|error| error.at("key"))?,
-        None => key_of(&name),
+        None => short_key_of(&name, limits.title),
     };
     // Explicit keys are reserved first, so that a derived key never takes one of them.
     let mut keys = Keys::default();
@@ -52,10 +52,10 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
             .map_err(|error| error.at(format_args!("properties[{index}]")))?;
     }
     // The title is named before the properties, which get a suffix in case of a collision.
-    let content_key = content.key.unwrap_or_else(|| content_key(&content.name, &mut keys));
+    let content_key = content.key.unwrap_or_else(|| content_key(&content.name, &mut keys, limits));
     let content = ContentProperty { key: content_key, name: content.name };
     let properties = properties.into_iter().map(|PropertyDraft { key, name, kind }| {
-        let key = key.unwrap_or_else(|| keys.allocate(&name));
+        let key = key.unwrap_or_else(|| keys.allocate(&name, limits.title));
         Property { key, name, kind }
     });
     let schema = Schema { key, name, content, properties: properties.collect() };
@@ -67,13 +67,13 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
     Ok(schema)
 }
 
-fn content_key(name: &str, keys: &mut Keys) -> String {
+fn content_key(name: &str, keys: &mut Keys, limits: &Limits) -> String {
     // A clone: properties may use the names of item fields.
     let mut reserved = keys.clone();
     for field in FIELDS_OF_ITEMS {
         reserved.reserve(field);
     }
-    let key = reserved.allocate(name);
+    let key = reserved.allocate(name, limits.title);
     keys.reserve(&key);
     key
 }
@@ -182,6 +182,17 @@ mod tests {
             complete(serde_json::from_str(json).unwrap(), &Limits::default()).unwrap(),
             schema
         );
+    }
+
+    #[test]
+    fn a_schema_with_keys_of_long_names_is_taken_back() {
+        let (limits, long) = (Limits::default(), "İ".repeat(1_000));
+        let property = format!(r#"{{"name":"{long}","type":"text"}}"#);
+        let json = format!(
+            r#"{{"name":"{long}","contentPropDetails":{{"name":"{long}"}},"properties":[{property},{property}]}}"#
+        );
+        let schema = complete(serde_json::from_str(&json).unwrap(), &limits).unwrap();
+        assert_eq!(complete(schema.clone().into(), &limits).unwrap(), schema);
     }
 
     #[test]

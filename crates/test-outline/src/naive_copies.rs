@@ -90,12 +90,13 @@ impl NaiveSpace {
         copies: Copies<'_>,
     ) -> Relation {
         let (copy, target) = (copy_of(id, copies).unwrap(), relation.target);
+        let longest = self.limits.title;
         let former = relation.inverse_key.clone().unwrap();
         let other = self.schema_mut(target).unwrap();
         let mut taken: Vec<_> =
             other.properties.iter().map(|property| property.key.clone()).collect();
         taken.push(other.content.key.clone());
-        let inverse = free_key(name, &taken);
+        let inverse = free_key(name, &taken, longest);
         let single = relation_of(other, &former).is_some_and(|former| former.single);
         let kind = Relation { single, ..Relation::to(copy).with_inverse(key) }.into();
         other.properties.push(Property { key: inverse.clone(), name: name.to_owned(), kind });

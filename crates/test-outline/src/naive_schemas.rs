@@ -28,10 +28,14 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key_of(key) == key
 }
 
-/// The first free key of `name`, `name_2`, `name_3`.
-pub(crate) fn free_key(name: &str, taken: &[String]) -> String {
-    let numbered = (2..).map(|number| format!("{}_{number}", key_of(name)));
-    std::iter::once(key_of(name)).chain(numbered).find(|key| !taken.contains(key)).unwrap()
+/// The first free key of `name`, `name_2`, `name_3`, cut to the longest key there may be.
+pub(crate) fn free_key(name: &str, taken: &[String], longest: usize) -> String {
+    let key = |suffix: &str| {
+        let room = longest.saturating_sub(suffix.len());
+        key_of(name).chars().take(room).collect::<String>() + suffix
+    };
+    let numbered = (2..).map(|number| key(&format!("_{number}")));
+    std::iter::once(key("")).chain(numbered).find(|key| !taken.contains(key)).unwrap()
 }
 
 fn check_name(name: &str, limits: &Limits) -> Result<()> {
@@ -82,7 +86,7 @@ pub(crate) fn complete(draft: &SchemaDraft, limits: &Limits) -> Result<Schema> {
         Some(key) => check_key(key, &mut Vec::new(), limits)
             .map(|()| key.clone())
             .map_err(|error| error.at("key"))?,
-        None => key_of(&draft.name),
+        None => free_key(&draft.name, &[], limits.title),
     };
     let mut taken = Vec::new();
     let (content_name, content_key) = match &draft.content {
@@ -104,14 +108,15 @@ pub(crate) fn complete(draft: &SchemaDraft, limits: &Limits) -> Result<Schema> {
     }
     let content_key = content_key.unwrap_or_else(|| {
         let fields = FIELDS_OF_ITEMS.iter().map(|field| (*field).to_owned());
-        let key = free_key(&content_name, &taken.iter().cloned().chain(fields).collect::<Vec<_>>());
+        let reserved: Vec<_> = taken.iter().cloned().chain(fields).collect();
+        let key = free_key(&content_name, &reserved, limits.title);
         taken.push(key.clone());
         key
     });
     let mut properties = Vec::new();
     for PropertyDraft { key, name, kind } in draft.properties.clone() {
         let key = key.unwrap_or_else(|| {
-            let key = free_key(&name, &taken);
+            let key = free_key(&name, &taken, limits.title);
             taken.push(key.clone());
             key
         });
@@ -160,7 +165,7 @@ fn add_end(
             wanted.to_owned()
         }
         Some(_) => return Err(Error::validation("no key").at("inverseKey")),
-        None => free_key(name, &taken),
+        None => free_key(name, &taken, limits.title),
     };
     let kind = Relation::to(target).with_inverse(key).into();
     schema.properties.push(Property { key: made.clone(), name: name.to_owned(), kind });

@@ -128,7 +128,7 @@ impl ClonedSchemas {
             keys.reserve(key);
         }
         // Unique among the target's keys and the inverses that this clone has added.
-        let given = keys.allocate(name);
+        let given = keys.allocate(name, limits.title);
         ends.push(NewInverse {
             key: given.clone(),
             name: name.to_owned(),
