@@ -563,6 +563,29 @@ fn a_title_is_mentioned_in_words_of_its_own() {
     }
 }
 
+/// No pattern may be as long as the longest titles. An alias is looked for all the same.
+#[test]
+fn a_title_that_is_too_long_to_look_for_has_no_mentions() {
+    let rows = [("東", 1_000, 0), ("東", 333, 1), ("x", 1_000, 0), ("x", 950, 1)];
+    for (letter, count, mentions) in rows {
+        let notes = Space::in_memory().unwrap().connect();
+        let (title, trip) = (letter.repeat(count), notes.create_document("Trip").unwrap().id());
+        let target = notes.create_document(&title).unwrap().id();
+        notes.insert_markdown(&title, trip).unwrap();
+        let found = || notes.unlinked_mentions(target).unwrap().len();
+        assert_eq!(found(), mentions, "{count} of {letter}");
+        let front = leafbase::BlockData::new(leafbase::BlockKind::Code {
+            raw_code: "aliases: [Lisbon]".to_owned(),
+            language: leafbase::CodeLanguage::Yaml,
+            language_tag: "yaml frontmatter".to_owned(),
+        });
+        notes.insert_blocks(leafbase::InsertBlocks::blocks(vec![front.into()], target)).unwrap();
+        notes.insert_markdown("to Lisbon", trip).unwrap();
+        // Of a shorter title there is no room for it in the pattern.
+        assert_eq!(found(), 1, "{count} of {letter}");
+    }
+}
+
 #[test]
 fn mentions_come_in_pages_from_what_is_seen() {
     let space = Space::in_memory().unwrap();

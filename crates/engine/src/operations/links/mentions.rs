@@ -47,6 +47,7 @@ impl<A: Unbatched> Connection<A> {
     /// words of their own and in any case, outside of links and of wiki links, resolved or not: an editor offers to link them. Texts
     /// and titles are searched, also of items; not tables and code. Blocks of the document or page
     /// itself are not listed, nor those in the trash. A page of a scope is a document here as well.
+    /// A name is not looked for if a pattern of it has more than [`Limits::PATTERN_BYTES`] bytes.
     ///
     /// Sorted by document and block, each by ID, which no edit changes. Needs the feature `search`.
     ///
@@ -119,8 +120,8 @@ fn title_of(tree: &Tree<'_>, id: BlockId) -> Result<String> {
     }
 }
 
-/// A pattern of the title, and of as many aliases in the front matter of a document as one pattern
-/// may have. Empty without a name.
+/// A pattern of the title and the aliases in the front matter of a document, without those that
+/// would make it longer than a pattern may be. Empty without a name.
 fn name_pattern(tree: &Tree<'_>, id: BlockId) -> Result<String> {
     let title = title_of(tree, id)?;
     let is_document = tree.locate(id)?.is_some_and(|location| location.document.root() == id);
@@ -131,10 +132,9 @@ fn name_pattern(tree: &Tree<'_>, id: BlockId) -> Result<String> {
     let mut pattern = String::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
         let words = word_pattern(name);
-        if pattern.is_empty() {
-            pattern = words;
-        } else if pattern.len() + words.len() < Limits::PATTERN_BYTES {
-            pattern = format!("{pattern}|{words}");
+        let joined = if pattern.is_empty() { words } else { format!("{pattern}|{words}") };
+        if joined.len() <= Limits::PATTERN_BYTES {
+            pattern = joined;
         }
     }
     Ok(pattern)
