@@ -221,10 +221,7 @@ fn a_cursor_is_of_its_listing() {
     for scope in SCOPES {
         let mut desk = ten(scope);
         desk.ask("page", &format!(r#"{{{},"limit":1}}"#, scope_json(scope))).unwrap();
-        for other in SCOPES
-            .into_iter()
-            .filter(|other| *other != scope && (*other != "inbox" || scope == "inbox"))
-        {
+        for other in SCOPES.into_iter().filter(|other| *other != scope) {
             let request = format!(r#"{{{},"cursor":"@next"}}"#, scope_json(other));
             assert_eq!(desk.line("list", &request), "VALIDATION cursor", "{scope} as {other}");
         }

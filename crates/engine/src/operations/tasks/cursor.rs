@@ -20,7 +20,7 @@ fn foreign() -> Error {
 }
 
 /// The cursor without the letter of its scope.
-fn payload(text: &str, letter: char) -> Result<&str> {
+pub(super) fn payload(text: &str, letter: char) -> Result<&str> {
     text.strip_prefix(letter).ok_or_else(foreign)
 }
 

@@ -46,10 +46,14 @@ pub(super) fn page(
         TaskScope::Logbook => {
             listing.indexed('l', |_| true, |after, limit| reader.logbook(after, limit))
         }
-        TaskScope::Inbox => match reader.inbox()? {
-            Some(inbox) => listing.of_document('i', &inbox, true),
-            None => Ok(ItemsPage { items: Vec::new(), next_cursor: None }),
-        },
+        TaskScope::Inbox => {
+            if let Some(inbox) = reader.inbox()? {
+                return listing.of_document('i', &inbox, true);
+            }
+            // Nothing is after any cursor of the inbox.
+            request.paging.cursor.as_deref().map(|it| cursor::payload(it, 'i')).transpose()?;
+            Ok(ItemsPage { items: Vec::new(), next_cursor: None })
+        }
         TaskScope::Document(document) => {
             let document = reader.document(document)?;
             let document = document.ok_or_else(|| Error::no_document().at("documentId"))?;
