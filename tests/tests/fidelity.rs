@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leafbase::{Fetch, FindDocuments, Progress, Space};
+use leafbase::{Fetch, FindDocuments, Position, Progress, Space};
 use leafbase_vault::{
     ExportOptions, ImportOptions, LinkStyle, MemorySource, TaskDates, VaultWarningKind,
     export_folder, import_from,
@@ -144,6 +144,31 @@ fn wiki_links_come_back_as_wiki_links() {
         let shown = String::from_utf8_lossy(&back["Note.md"]).into_owned();
         assert_eq!(shown, *if expected.is_empty() { text } else { expected });
         assert_eq!(round(back.clone(), LinkStyle::Wiki), back, "the second round");
+    }
+}
+
+/// Files, and what is written once their documents got a paragraph.
+const EXTENDED: &[(&str, &str)] = &[
+    ("---\ntags: [x]\n---", "---\ntags: [x]\n---\nmore"),
+    ("---\ntags: [x]\n---\n", "---\ntags: [x]\n---\n\nmore"),
+    ("---\n\ntags: [x]\n---\n", "---\n\ntags: [x]\n---\n\nmore"),
+    ("---\ntags: [x]\n---\na", "---\ntags: [x]\n---\na\n\nmore"),
+    ("a\n", "a\n\nmore\n"),
+    ("", "more"),
+];
+
+#[test]
+fn files_get_a_paragraph() {
+    for (text, expected) in EXTENDED {
+        let notes = Space::in_memory().unwrap().connect();
+        let source = &mut MemorySource::from_iter([("Note.md", *text)]);
+        import_from(&notes, source, &ImportOptions::new(), &mut on).unwrap();
+        let note = notes.find_documents(FindDocuments::named("Note")).unwrap()[0].id();
+        notes.insert_markdown("more", Position::end_of(note)).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).unwrap();
+        let back = files_below(directory.path());
+        assert_eq!(String::from_utf8_lossy(&back["Note.md"]), *expected, "{text:?}");
     }
 }
 

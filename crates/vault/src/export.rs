@@ -314,7 +314,10 @@ impl FileRenderer<'_> {
             (Some(front), Some([before, after])) => {
                 let matter = front.strip_prefix("---\n").and_then(|it| it.strip_suffix("\n---\n"));
                 let matter = matter.unwrap_or_default();
-                format!("{before}{matter}{after}{rendered}{end}")
+                // A file may end with the fence, until its document gets blocks.
+                let is_joined = !(rendered.is_empty() || after.ends_with('\n'));
+                let line_end = if is_joined { "\n" } else { "" };
+                format!("{before}{matter}{after}{line_end}{rendered}{end}")
             }
             (Some(front), None) => format!("{front}{line_end}{rendered}{end}"),
             (None, _) => format!("{rendered}{end}"),
