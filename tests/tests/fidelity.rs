@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leafbase::{Fetch, FindDocuments, Position, Progress, Space};
+use leafbase::{BlockData, BlockDraft, Fetch, FindDocuments, Position, Progress, Space};
 use leafbase_vault::{
     ExportOptions, ImportOptions, LinkStyle, MemorySource, TaskDates, VaultWarningKind,
     export_folder, import_from,
@@ -147,6 +147,42 @@ fn wiki_links_come_back_as_wiki_links() {
     }
 }
 
+/// Files with a link in `s/B.md` to the root's `A.md`, a document that is created in the folder,
+/// and `s/B.md` as it is written then: an import prefers the nearest file of a name.
+const SHADOWED: &[(&str, &str, &str, LinkStyle)] = &[
+    ("[[A]] [[A|a]]\n", "A", "[[../A|A]] [[../A|a]]\n", LinkStyle::AsWritten),
+    ("[[A#^x]]\n", "a", "[[A#^x]]\n", LinkStyle::AsWritten),
+    ("[[A]]\n", "B", "[[A]]\n", LinkStyle::AsWritten),
+    ("[to root](../A.md)\n", "A", "[[../A|to root]]\n", LinkStyle::Wiki),
+    (
+        "| x |\n| --- |\n| [t](../A.md) |\n",
+        "A",
+        "| x |\n| --- |\n| [[../A\\|t]] |\n",
+        LinkStyle::Wiki,
+    ),
+    ("[[A]]\n", "B", "[[A]]\n", LinkStyle::Wiki),
+    ("[[A]] [[A|a]]\n", "A", "[[A]] [a]([[A]])\n", LinkStyle::Logseq),
+];
+
+#[test]
+fn links_past_a_nearer_name_lead_to_their_document() {
+    for (text, title, expected, style) in SHADOWED {
+        let notes = Space::in_memory().unwrap().connect();
+        let source = &mut MemorySource::from_iter([("A.md", "a ^x\n"), ("s/B.md", *text)]);
+        import_from(&notes, source, &ImportOptions::new(), &mut on).unwrap();
+        let folder =
+            notes.folders().unwrap().into_iter().find(|folder| folder.name == "s").unwrap();
+        let new = BlockDraft::new(BlockData::page(*title));
+        notes.create_document_of(new, folder.folder_id().unwrap()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let options = ExportOptions::new().links(*style);
+        export_folder(&notes, directory.path(), &options, &mut on).unwrap();
+        let back = files_below(directory.path());
+        let path = if *style == LinkStyle::Logseq { "pages/s/B.md" } else { "s/B.md" };
+        assert_eq!(String::from_utf8_lossy(&back[path]), *expected);
+    }
+}
+
 /// Files, and what is written once their documents got a paragraph.
 const EXTENDED: &[(&str, &str)] = &[
     ("---\ntags: [x]\n---", "---\ntags: [x]\n---\nmore"),
@@ -179,6 +215,9 @@ const LOGSEQ: &[(&str, &str)] = &[
     ("NEW", "see [[Target]] and [words]([[Target]])\n"),
     ("BLOCK", "see [words](((ID)))\n"),
     ("DAY", "on [the day]([[Mar 1st, 2026]])\n"),
+    // No wiki link of Logseq has words, and journals have other names there.
+    ("on [[2026-03-01]] [[Target|t]]\n", "on [2026-03-01]([[Mar 1st, 2026]]) [t]([[Target]])\n"),
+    ("[[Target|alone]]\n", "[alone]([[Target]])\n"),
 ];
 
 #[test]

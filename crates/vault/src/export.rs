@@ -273,7 +273,9 @@ impl FileRenderer<'_> {
             let is_lone_link = markdown::is_lone_link(&node.block.data);
             match self.style {
                 RenderedLinks::AsWritten(written) => written.rewrite(number, &mut node.block.data),
-                RenderedLinks::Wiki(names) => names.rewrite(self.links, &mut node.block.data),
+                RenderedLinks::Wiki(names) => {
+                    names.rewrite(number, self.links, &mut node.block.data)
+                }
                 RenderedLinks::Logseq(written, logseq) => {
                     written.rewrite(number, &mut node.block.data);
                     logseq.rewrite(self.links, node.block.id, &mut node.block.data);

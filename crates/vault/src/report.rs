@@ -88,14 +88,16 @@ pub enum LinkStyle {
     AsWritten,
     /// `[words](../Folder/Note.md)`: links between files, which every renderer follows.
     Relative,
-    /// `[[Note]]`, `[[Note|words]]` and `[[Note#^name|words]]`, as Obsidian writes them.
+    /// `[[Note]]`, `[[Note|words]]` and `[[Note#^name|words]]`, as Obsidian writes them; of several
+    /// files of a name by the path, `[[Folder/Note]]` or `[[../Note]]`.
     /// A link whose words have markup, or that leads to a heading or to a block without a name,
     /// is a relative one. The property `id::` of a linked block becomes its name.
     Wiki,
     /// A graph of Logseq: `journals/2026_02_10.md`, `pages/`, `assets/`; links to blocks as
     /// `((id))` and `[words](((id)))`, for which the target gets the property `id::`, those to
-    /// documents as [`Self::AsWritten`], new ones as `[[Page]]` and `[words]([[Page]])`. A link to
-    /// a heading without an ID leads by a relative path. A mirror writes the links alone.
+    /// documents as [`Self::AsWritten`] if Logseq reads that, others as `[[Page]]` and
+    /// `[words]([[Page]])`. A link to a heading without an ID leads by a relative path. A mirror
+    /// writes the links alone.
     Logseq,
 }
 

@@ -9,7 +9,8 @@ use super::layout::ExportLayout;
 use super::relative_links::RelativeLinks;
 use crate::file_names::{fold, without_extension};
 use crate::import::inline_links::block_reference;
-use crate::link_paths::{block_name, file_name};
+use crate::import::link_targets::{DocumentTargets, NameMatch};
+use crate::link_paths::{block_name, file_name, relative_path};
 use crate::logseq_ids::{ID_PROPERTY, is_id, own_id};
 
 /// The names that documents have in wiki links: the file's name, or its path if another file has
@@ -18,6 +19,7 @@ use crate::logseq_ids::{ID_PROPERTY, is_id, own_id};
 pub(crate) struct WikiNames {
     /// By the index of the document. `None` for a name that a wiki link cannot have.
     names: Vec<Option<String>>,
+    documents: DocumentTargets,
 }
 
 impl WikiNames {
@@ -30,18 +32,43 @@ impl WikiNames {
         let name = |path: &str| {
             let file = file_name(path);
             let is_unique = files.get(&fold(file)).is_none_or(|count| *count == 1);
-            let name = if is_unique { file } else { path };
-            let is_plain = !name.contains(['[', ']', '|', '#', '^', '%', '\\']);
-            (is_plain && name.trim() == name).then(|| name.to_owned())
+            plain_name(if is_unique { file } else { path })
         };
-        Self { names: paths().map(name).collect() }
+        let documents = DocumentTargets::new(layout.documents.iter().map(|it| it.path.as_str()));
+        Self { names: paths().map(name).collect(), documents }
+    }
+
+    /// The documents by path and by name.
+    pub(super) const fn documents(&self) -> &DocumentTargets {
+        &self.documents
+    }
+
+    /// The document that a name leads to from the document of index `from`.
+    pub(super) fn document(&self, from: usize, name: &str) -> Option<usize> {
+        match self.documents.by_name(from, name) {
+            NameMatch::None => None,
+            NameMatch::One(number) | NameMatch::Ambiguous(number, _) => Some(number),
+        }
+    }
+
+    /// A name that leads from one document to another: a file next to the link may have the same
+    /// one, and comes first.
+    fn name(&self, layout: &ExportLayout, from: usize, to: usize) -> Option<String> {
+        let name = self.names.get(to)?.clone();
+        if name.as_deref().is_some_and(|name| self.document(from, name) == Some(to)) {
+            return name;
+        }
+        let (from_file, file) = (layout.documents.get(from)?, layout.documents.get(to)?);
+        let relative = relative_path(&from_file.path, &file.path);
+        let relative = plain_name(without_extension(&relative))?;
+        (self.document(from, &relative) == Some(to)).then_some(relative)
     }
 
     /// Rewrites the links of a block that wiki links can say.
-    pub(super) fn rewrite(&self, links: &RelativeLinks<'_>, data: &mut BlockData) {
+    pub(super) fn rewrite(&self, from: usize, links: &RelativeLinks<'_>, data: &mut BlockData) {
         // The bar would end the cell.
         let bar = if data.block_type() == BlockType::Table { "\\|" } else { "|" };
-        rewrite_links(data, &mut |inline, link| self.wiki_link(links, inline, link, bar));
+        rewrite_links(data, &mut |inline, link| self.wiki_link(from, links, inline, link, bar));
         name_linked(links, data);
     }
 }
@@ -71,9 +98,11 @@ pub(super) fn rewrite_links(
 }
 
 impl WikiNames {
-    /// The wiki link equivalent to a link, if there is one. `bar` divides name and words.
+    /// The wiki link equivalent to a link in the document of index `from`, if there is one. `bar`
+    /// divides name and words.
     pub(super) fn wiki_link(
         &self,
+        from: usize,
         links: &RelativeLinks<'_>,
         inline: &str,
         link: &InlineLink<'_>,
@@ -84,7 +113,7 @@ impl WikiNames {
         };
         let label = inline.get(link.label.clone()?).filter(|it| is_plain(it))?;
         let (number, anchor) = links.named_target(block)?;
-        let name = self.names.get(number)?.as_deref()?;
+        let name = self.name(links.layout(), from, number)?;
         let anchor = anchor.map_or_else(String::new, |anchor| format!("#{anchor}"));
         let target = format!("{name}{anchor}");
         let is_reference = block_reference(label).is_some();
@@ -92,6 +121,12 @@ impl WikiNames {
             if is_reference || label == target { String::new() } else { format!("{bar}{label}") };
         Some(format!("[[{target}{words}]]"))
     }
+}
+
+/// A name that a wiki link can have.
+fn plain_name(name: &str) -> Option<String> {
+    let is_plain = !name.contains(['[', ']', '|', '#', '^', '%', '\\']);
+    (is_plain && name.trim() == name).then(|| name.to_owned())
 }
 
 /// Gives a linked block that has an ID of Logseq this name as Obsidian knows it: `^name` at its end

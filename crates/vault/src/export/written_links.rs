@@ -11,7 +11,7 @@ use super::wiki_links::WikiNames;
 use crate::import::inline_links::{WikiLink, block_reference, wiki_links};
 use crate::import::inline_rewrites::normalize;
 use crate::import::link_resolver::{embed_markdown, label};
-use crate::import::link_targets::{AttachmentCandidates, DocumentTargets, NameMatch};
+use crate::import::link_targets::AttachmentCandidates;
 use crate::link_paths::{RelativeUrl, destination_range, directory, join, rewrite_urls};
 
 /// Writes links as they were written. One whose target moved, or was renamed, is written in its own
@@ -20,10 +20,10 @@ use crate::link_paths::{RelativeUrl, destination_range, directory, join, rewrite
 pub(crate) struct WrittenLinks<'a> {
     links: &'a RelativeLinks<'a>,
     names: WikiNames,
-    documents: DocumentTargets,
     attachments: AttachmentCandidates,
-    /// Whether links to blocks that Logseq knows by an ID are left as they are.
-    leaves_references: bool,
+    /// Whether [`super::logseq_links::LogseqLinks`] writes the links that Logseq has another form
+    /// for.
+    is_for_logseq: bool,
 }
 
 /// Target of a link of an export.
@@ -45,20 +45,19 @@ impl OwnTarget {
 impl<'a> WrittenLinks<'a> {
     pub(crate) fn new(links: &'a RelativeLinks<'a>) -> Self {
         let layout = links.layout();
-        let paths = layout.documents.iter().map(|document| document.path.as_str());
         let attachments = links.attachments().iter().map(|file| file.path.clone());
         Self {
             links,
             names: WikiNames::new(layout),
-            documents: DocumentTargets::new(paths),
             attachments: AttachmentCandidates::new(attachments.collect()),
-            leaves_references: false,
+            is_for_logseq: false,
         }
     }
 
-    /// Leaves links to blocks that Logseq knows by an ID to [`super::logseq_links::LogseqLinks`].
+    /// Leaves links to blocks that Logseq knows by an ID, wiki links with words, and wiki links to
+    /// pages of another name to [`super::logseq_links::LogseqLinks`].
     pub(super) const fn for_logseq(mut self) -> Self {
-        self.leaves_references = true;
+        self.is_for_logseq = true;
         self
     }
 
@@ -146,7 +145,7 @@ impl<'a> WrittenLinks<'a> {
                     (range, text.to_string())
                 }
                 // The target moved, or the words changed: a link of the same form.
-                None => match self.in_known_form(&mut written, target, inline, &link, bar) {
+                None => match self.in_known_form(from, &mut written, target, inline, &link, bar) {
                     Some(new) => new,
                     None => return,
                 },
@@ -166,6 +165,7 @@ impl<'a> WrittenLinks<'a> {
     /// The range and the text of a link in a form that the block had: a reference, or a wiki link.
     fn in_known_form(
         &self,
+        from: usize,
         written: &mut Vec<LinkLayout>,
         target: OwnTarget,
         inline: &str,
@@ -178,6 +178,9 @@ impl<'a> WrittenLinks<'a> {
         {
             return Some((destination_range(inline, link), format!("(({id}))")));
         }
+        if self.is_for_logseq {
+            return None;
+        }
         let is_wiki = |written: &LinkLayout| written.is_wiki && !written.text.starts_with('!');
         let is_it = |written: &LinkLayout| is_wiki(written) && has_label(written, inline, link);
         if let Some(index) = written.iter().position(is_it) {
@@ -185,7 +188,7 @@ impl<'a> WrittenLinks<'a> {
         } else if !written.iter().any(is_wiki) || written.iter().any(|link| !link.is_wiki) {
             return None;
         }
-        let wiki_link = self.names.wiki_link(self.links, inline, link, bar)?;
+        let wiki_link = self.names.wiki_link(from, self.links, inline, link, bar)?;
         Some((link.whole.clone(), wiki_link))
     }
 
@@ -201,6 +204,9 @@ impl<'a> WrittenLinks<'a> {
         let wiki_link = wiki_links(&written.text).pop();
         let whole = wiki_link.filter(|link| link.range == (0..written.text.len()));
         match (whole, target) {
+            (Some(link), OwnTarget::Block(_)) if self.is_for_logseq && link.alias.is_some() => {
+                false
+            }
             (Some(link), OwnTarget::Block(block)) => {
                 let number = self.named_document(from, &link);
                 number.is_some_and(|number| self.links.leads_to(number, link.anchor, block))
@@ -223,7 +229,7 @@ impl<'a> WrittenLinks<'a> {
                     OwnTarget::Block(block) => {
                         let number = match url.path.as_str() {
                             "" => Some(from),
-                            _ => path.and_then(|path| self.documents.at_path(&path)),
+                            _ => path.and_then(|path| self.names.documents().at_path(&path)),
                         };
                         let anchor = url.anchor.as_deref();
                         number.is_some_and(|number| self.links.leads_to(number, anchor, block))
@@ -239,17 +245,14 @@ impl<'a> WrittenLinks<'a> {
 
     fn leaves(&self, target: OwnTarget) -> bool {
         let OwnTarget::Block(block) = target else { return false };
-        self.leaves_references && self.links.logseq_id(block).is_some()
+        self.is_for_logseq && self.links.logseq_id(block).is_some()
     }
 
     fn named_document(&self, from: usize, link: &WikiLink<'_>) -> Option<usize> {
         if link.target.is_empty() {
             return Some(from);
         }
-        match self.documents.by_name(from, link.target) {
-            NameMatch::None => None,
-            NameMatch::One(number) | NameMatch::Ambiguous(number, _) => Some(number),
-        }
+        self.names.document(from, link.target)
     }
 }
 
