@@ -369,6 +369,28 @@ fn refused_names_are_named() {
     assert_eq!(back, ["What?/CON.md", "Why%3F.md", "a?.txt", "b.md"]);
 }
 
+/// Folders whose directories have other names are in the report, as such documents are.
+#[test]
+fn renamed_directories_are_named() {
+    let notes = Space::in_memory().unwrap().connect();
+    let long = "l".repeat(201);
+    for folder in ["a", "A", "b", "CON", &long] {
+        notes.create_folder(folder, None).unwrap();
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let report = export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).unwrap();
+    let named: Vec<_> = report.warnings.iter().map(|it| (it.kind, it.path.as_str())).collect();
+    let cut = "l".repeat(200);
+    let expected = [
+        (VaultWarningKind::FileName, "%43ON"),
+        (VaultWarningKind::Title, "a 2"),
+        (VaultWarningKind::Title, &cut),
+    ];
+    assert_eq!(named, expected);
+    let message = "another directory has the name of the folder \"a\"";
+    assert_eq!(report.warnings[1].message, message);
+}
+
 /// The least share of the files of the corpus that come back as they were, of 1,000.
 const SAME_OF_1_000: usize = 995;
 

@@ -167,7 +167,8 @@ pub enum VaultWarningKind {
     /// An embedded file is missing or could not be imported, so its path was kept. Or an uploaded
     /// markdown file was exported with another extension, because it is not a document.
     Attachment,
-    /// The title of a document and the name of its file differ: one cannot express the other.
+    /// The title of a document and the name of its file differ, or the names of a folder and its
+    /// directory: one cannot express the other, or another one has it.
     Title,
     /// Documents of a built-in location are exported to an ordinary directory. Or a folder was
     /// deleted during the import, and its parent received the documents.

@@ -127,7 +127,11 @@ impl ExportLayout {
                 let own = directory_names.get(&child.id).filter(|name| names.claim_exact(name));
                 let name = own.cloned().unwrap_or_else(|| names.claim(&child.name, ""));
                 let path = format!("{directory}{name}");
-                layout.warn_of_name(&path);
+                if own.is_some() {
+                    layout.warn_of_name(&path);
+                } else {
+                    layout.warn_of_folder(&child.name, &path);
+                }
                 below.push((Location::Folder(child.id), path));
             }
             if location == Location::Unsorted {
@@ -305,6 +309,23 @@ impl ExportLayout {
             let message = "some systems refuse the name, which is written as it was";
             self.warnings.push(VaultWarning::of_file(path, VaultWarningKind::FileName, message));
         }
+    }
+
+    /// Warns of a folder whose directory has another name.
+    fn warn_of_folder(&mut self, name: &str, path: &str) {
+        use VaultWarningKind::{FileName, Title};
+        let written = file_name(path);
+        let warning = if is_too_long(name) {
+            Some((Title, format!("the name {name:?} is too long for a directory")))
+        } else if decode(written) != name {
+            Some((Title, format!("another directory has the name of the folder {name:?}")))
+        } else if is_refused(name) {
+            Some((FileName, format!("{name:?} is written as {written}: some systems refuse it")))
+        } else {
+            None
+        };
+        let warning = warning.map(|(kind, message)| VaultWarning::of_file(path, kind, message));
+        self.warnings.extend(warning);
     }
 
     fn warn_of_location(&mut self, location: Location, path: &str) {
