@@ -226,6 +226,20 @@ fn links_to_headings_are_written_at_once() {
     }
 }
 
+/// A warning names some of the files that a link may lead to, however many have the name.
+#[test]
+fn an_ambiguous_link_names_ten_files() {
+    let paths: Vec<String> = (10..22).map(|number| format!("{number}/Index.md")).collect();
+    let files = paths.iter().map(|path| (path.as_str(), "")).chain([("A.md", "[[Index]]\n")]);
+    let notes = Space::in_memory().expect("a space").connect();
+    let source = &mut MemorySource::from_iter(files);
+    let report = import_from(&notes, source, &ImportOptions::new(), &mut on).expect("imported");
+    let [warning] = &*report.warnings else { panic!("one warning, not {:?}", report.warnings) };
+    let named = paths[..10].join(", ");
+    let expected = format!("[[Index]] leads to 10/Index.md; it could be any of {named} and 2 more");
+    assert_eq!((warning.kind, &warning.message), (VaultWarningKind::AmbiguousLink, &expected));
+}
+
 #[test]
 fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
     let (files, report) = round([

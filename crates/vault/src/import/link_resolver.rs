@@ -19,6 +19,9 @@ use crate::link_paths::{
 use crate::markdown_file::literal;
 use crate::report::VaultWarningKind;
 
+/// Files that the warning of an ambiguous link names: any number may have one name.
+const MAX_NAMED_FILES: usize = 10;
+
 /// Placeholder IDs of anchors: a link to a heading or block gets one until the second pass, when
 /// all files have been read.
 #[derive(Debug, Default)]
@@ -333,9 +336,14 @@ impl<'a> LinkResolver<'a, '_> {
             NameMatch::One(file) => return Some(file),
             NameMatch::Ambiguous(file, all) => (file, all),
         };
-        let all: Vec<_> = all.into_iter().map(|file| self.plan.path(file)).collect();
+        let named = all.iter().take(MAX_NAMED_FILES).map(|file| self.plan.path(*file));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = match all.len().saturating_sub(MAX_NAMED_FILES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         let path = self.plan.path(file);
-        let message = format!("{written} leads to {path}; it could be any of {}", all.join(", "));
+        let message = format!("{written} leads to {path}; it could be any of {named}{more}");
         self.warnings.warn(VaultWarningKind::AmbiguousLink, written, message);
         Some(file)
     }
