@@ -13,7 +13,9 @@ use crate::link_paths::{directory, file_name, percent};
 /// Longest name without its extension. File systems allow 255 bytes; a temporary name adds some.
 const MAX_STEM_BYTES: usize = 200;
 
-const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+/// Names of devices of Windows.
+const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+/// Names of devices of Windows, if a digit follows, which may be a superscript.
 const NUMBERED: [&str; 2] = ["com", "lpt"];
 
 /// The top-level directory of daily notes in an export.
@@ -125,8 +127,11 @@ pub(super) fn is_refused(name: &str) -> bool {
 fn is_reserved(title: &str) -> bool {
     let stem = title.split(['.', ' ']).next().unwrap_or(title).to_ascii_lowercase();
     let is_numbered = NUMBERED.iter().any(|name| {
-        stem.strip_prefix(name)
-            .is_some_and(|number| matches!(number.as_bytes(), [digit] if digit.is_ascii_digit()))
+        stem.strip_prefix(name).is_some_and(|number| {
+            let mut digits = number.chars();
+            let is_digit = |digit| matches!(digit, '0'..='9' | '¹' | '²' | '³');
+            digits.next().is_some_and(is_digit) && digits.next().is_none()
+        })
     });
     is_numbered || RESERVED.contains(&stem.as_str())
 }
@@ -316,6 +321,13 @@ mod tests {
             ("CON", "%43ON"),
             ("con.txt", "%63on.txt"),
             ("Lpt3", "%4Cpt3"),
+            ("COM¹", "%43OM¹"),
+            ("lpt³.log", "%6Cpt³.log"),
+            ("CONIN$", "%43ONIN$"),
+            ("conout$ 2", "%63onout$ 2"),
+            ("com¹²", "com¹²"),
+            ("com⁴", "com⁴"),
+            ("conin", "conin"),
             ("console", "console"),
             ("tab\there", "tab%09here"),
         ] {
