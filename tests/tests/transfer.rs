@@ -240,6 +240,18 @@ fn an_ambiguous_link_names_ten_files() {
     assert_eq!((warning.kind, &warning.message), (VaultWarningKind::AmbiguousLink, &expected));
 }
 
+/// A link finds a file whose name is in another Unicode composition, and is written as it was.
+#[test]
+fn a_relative_link_finds_a_name_in_another_composition() {
+    let text = "[n](%C3%A9.md) ![p](e\u{301}.png)\n";
+    let files = [("A.md", text), ("e\u{301}.md", "x\n"), ("\u{e9}.png", "p")];
+    let (notes, report) = imported(files);
+    assert_eq!((kinds(&report), report.links, report.attachments), (vec![], 1, 1));
+    let directory = tempfile::tempdir().expect("a directory");
+    export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    assert_eq!(file(&files_below(directory.path()), "A.md"), text);
+}
+
 #[test]
 fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
     let (files, report) = round([

@@ -235,7 +235,7 @@ impl<'a> WrittenLinks<'a> {
                         number.is_some_and(|number| self.links.leads_to(number, anchor, block))
                     }
                     OwnTarget::File(file) => {
-                        let path = path.as_deref();
+                        let path = path.and_then(|path| self.attachments.at_path(&path));
                         path.is_some() && path == self.links.attachment_path(file)
                     }
                 }

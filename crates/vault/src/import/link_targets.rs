@@ -21,7 +21,7 @@ pub(crate) enum NameMatch {
 /// The documents of an import by path and by name.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentTargets {
-    /// By path with extension.
+    /// By path with extension, and by normalized path if no other file has that.
     by_path: HashMap<String, FileIndex>,
     /// By folded file name, decoded, without extension.
     by_name: HashMap<String, Vec<FileIndex>>,
@@ -46,20 +46,32 @@ impl DocumentTargets {
     /// The files of these paths, in the order of the plan.
     pub(crate) fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut targets = Self::default();
+        let mut composed = Vec::new();
         for (index, path) in paths.into_iter().enumerate() {
             let decoded = DecodedPath::new(without_extension(path));
             let name = file_name(&decoded.folded).to_owned();
             targets.by_name.entry(name).or_default().push(index);
+            let normalized = normalize(path);
+            if normalized != path {
+                composed.push((normalized, index));
+            }
             targets.by_path.insert(path.to_owned(), index);
             targets.paths.push(decoded);
+        }
+        for (path, index) in composed {
+            targets.by_path.entry(path).or_insert(index);
         }
         targets
     }
 
-    /// The file at `path`; the extension `.md` may be omitted.
+    /// The file at `path`, or else in another Unicode composition of it; the extension `.md` may be
+    /// omitted.
     pub(crate) fn at_path(&self, path: &str) -> Option<FileIndex> {
-        let found = self.by_path.get(path).or_else(|| self.by_path.get(&format!("{path}.md")));
-        found.copied()
+        let find = |path: &str| {
+            let exact = self.by_path.get(path);
+            exact.or_else(|| self.by_path.get(&format!("{path}.md"))).copied()
+        };
+        find(path).or_else(|| if path.is_ascii() { None } else { find(&normalize(path)) })
     }
 
     /// Resolves the target of a wiki link in the file `from`: a name or the end of a path, in
@@ -140,8 +152,14 @@ impl AttachmentCandidates {
         self.paths.iter().map(String::as_str)
     }
 
+    /// The file at `path`, or else in another Unicode composition of it.
     pub(crate) fn at_path(&self, path: &str) -> Option<&str> {
-        self.paths.get(path).map(String::as_str)
+        let exact = self.paths.get(path);
+        let composed = || {
+            let mut named = self.by_name.get(&fold(file_name(path)))?.iter();
+            named.find(|known| normalize(known) == normalize(path))
+        };
+        exact.or_else(|| if path.is_ascii() { None } else { composed() }).map(String::as_str)
     }
 
     /// Resolves `![[name]]` in a file of `own_directory`: a path from there or from the root,
@@ -226,6 +244,18 @@ mod tests {
         assert_eq!(targets.at_path("b/Note"), Some(2));
         assert_eq!(targets.at_path("b/note.md"), None);
         assert_eq!(targets.at_path("a/x%2Fy.md"), Some(5));
+        let composed = ["e\u{301}.md", "\u{e9}\u{e9}.md", "n/e\u{301}.md", "n/\u{e9}.md"];
+        let targets = DocumentTargets::new(composed);
+        for (path, found) in [
+            ("\u{e9}.md", Some(0)),
+            ("\u{e9}", Some(0)),
+            ("e\u{301}\u{e9}", Some(1)),
+            ("n/\u{e9}", Some(3)),
+            ("n/e\u{301}", Some(2)),
+            ("\u{c9}.md", None),
+        ] {
+            assert_eq!(targets.at_path(path), found, "{path}");
+        }
     }
 
     #[test]
@@ -234,6 +264,9 @@ mod tests {
         let files = AttachmentCandidates::new(paths.into_iter().map(str::to_owned).collect());
         assert_eq!(files.at_path("map.svg"), Some("map.svg"));
         assert_eq!(files.at_path("pic.png"), None);
+        let composed = AttachmentCandidates::new(["a/e\u{301}.png".to_owned()].into());
+        assert_eq!(composed.at_path("a/\u{e9}.png"), Some("a/e\u{301}.png"));
+        assert_eq!(composed.at_path("\u{e9}.png"), None);
         for (directory, name, found) in [
             ("a", "pic.png", Some("a/pic.png")),
             ("a/b", "pic.png", Some("a/b/Pic.PNG")),
