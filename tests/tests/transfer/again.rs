@@ -159,6 +159,42 @@ fn a_deleted_document_stays_deleted_unless_its_file_is_edited() {
     assert_ne!(document(&notes, "Packing"), id);
 }
 
+/// An undo erases the bases of an import with its documents. If another one brings them back, they
+/// are found by the version of the file that they were read from.
+#[test]
+fn documents_that_an_undo_brought_back_are_known() {
+    let note = "---\na: 1\n---\n\nrain\n";
+    let files = [("Trip.md", TRIP), ("lists/Packing.md", "- towel\n"), ("2026-02-10.md", note)];
+    let (directory, notes) = vault(&files);
+    let before = counts(&notes);
+    let imported = notes.last_sequence().unwrap();
+    let undone = notes.undo(imported).unwrap().sequence;
+    assert_eq!(counts(&notes).0, 0);
+    notes.undo(undone).unwrap();
+    let link = blocks(&notes, "Trip")[0].data.inline.clone();
+    notes.update_markdown(ids(&notes, "Trip")[1], "1").unwrap();
+    let report = again(&notes, &directory);
+    assert_eq!((report.documents, report.changes.len(), report.unchanged), (0, 0, 3));
+    assert_eq!(counts(&notes), before);
+    assert_eq!(again(&notes, &directory).unchanged, 3);
+    // Both sides are merged by the version that came back.
+    write(&directory, "Trip.md", "see [[Packing]]\n\none\n\n2\n");
+    again(&notes, &directory);
+    let trip = notes.content_markdown(document(&notes, "Trip")).unwrap();
+    assert_eq!(trip, format!("{link}\n\n1\n\n2"));
+    // Another version of a file, of its front matter alone too, is a new document.
+    let (directory, notes) = vault(&[("A.md", note), ("B.md", "b\n")]);
+    let undone = notes.undo(notes.last_sequence().unwrap()).unwrap().sequence;
+    notes.undo(undone).unwrap();
+    write(&directory, "A.md", &note.replace('1', "2"));
+    write(&directory, "B.md", "c\n");
+    assert_eq!(again(&notes, &directory).documents, 2);
+    // Without the second undo all are new.
+    let (directory, notes) = vault(&[("A.md", note), ("B.md", "b\n")]);
+    notes.undo(notes.last_sequence().unwrap()).unwrap();
+    assert_eq!((again(&notes, &directory).documents, counts(&notes).0), (2, 2));
+}
+
 #[test]
 fn a_folder_that_was_moved_is_recognised_and_another_one_is_not() {
     let files = [("Trip.md", TRIP), ("Packing.md", "- towel\n"), ("README.md", "mine\n")];

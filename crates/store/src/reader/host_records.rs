@@ -20,6 +20,21 @@ impl SpaceReader<'_> {
         get(self.read, &key, |value| Ok(records::body(&key, value)?.to_vec()))
     }
 
+    /// Whether a document has a record of any name.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn has_host_records(&self, document: DocumentId) -> Result<bool> {
+        let lower = keyspaces::document_host_records(document);
+        let upper = keyspaces::prefix_end(lower);
+        let mut is_found = false;
+        self.read.scan(KeyRange::half_open(&lower, &upper), &mut |_, _| {
+            is_found = true;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(is_found)
+    }
+
     /// Passes the records of this name to `visit` until it breaks, the space's under the zero
     /// ID. Scans the records of all names.
     ///

@@ -1,14 +1,22 @@
 //! Import of a directory: a mirror of files alone, with the options and the report of an import.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use leafbase::{Connection, Progress, Result};
+use leafbase::bulk::{self, DocumentFactory};
+use leafbase::{BlockDraft, BlockKind, Connection, DocumentId, DocumentVersion, Progress, Result};
 
+use super::document_edits;
+use super::file_base::FileBase;
 use super::files::MirrorDirectory;
 use super::options::MirrorOptions;
+use super::pairs::NamedDocuments;
+use super::plan::{MirrorPlan, PairComparison};
 use super::run::MirrorRun;
+use super::space_side::SpaceSide;
 use crate::import::flushed_at_end;
+use crate::markdown_file::{self, FRONT_MATTER_TAG, FileText};
 use crate::report::{ImportOptions, ImportReport, MirrorChangeKind};
 
 /// Imports the markdown files below the directory `path`: directories become folders, files
@@ -26,7 +34,8 @@ use crate::report::{ImportOptions, ImportReport, MirrorChangeKind};
 /// documents as [`mirror`](crate::mirror()) does, so that blocks keep their IDs, comments and
 /// links. Edits of different blocks in the space are merged, and otherwise replaced, with a
 /// warning. Renamed files rename their documents; documents without a file stay, and those that
-/// were deleted in the space stay deleted unless their file is edited. A folder that was moved or
+/// were deleted in the space stay deleted unless their file is edited. After an undo of the import
+/// its files are new, unless another undo brought their documents back. A folder that was moved or
 /// copied is recognised if at least half of its files are as they were.
 ///
 /// Others may write to the space concurrently. Documents for a folder that they delete go to
@@ -100,4 +109,66 @@ pub fn import_folder(
     report.changes.retain(|change| change.kind != MirrorChangeKind::DocumentCreated);
     report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(report)
+}
+
+impl MirrorRun<'_, '_, '_> {
+    /// Finds the documents of new files that an undo removed with their bases, and another undo
+    /// brought back: they were read from this version of the file, and nothing has a base of them.
+    pub(super) fn find_returned(
+        &mut self,
+        side: &SpaceSide,
+        bases: &BTreeMap<DocumentId, FileBase>,
+        plan: &mut MirrorPlan,
+    ) -> Result<()> {
+        let mut named = NamedDocuments::new(side, |id| !bases.contains_key(&id));
+        for path in std::mem::take(&mut plan.imported) {
+            let found = named.take(&path);
+            match found.map(|id| self.version_read(id, &path)).transpose()?.flatten().zip(found) {
+                Some((change, id)) => {
+                    let comparison = PairComparison { base: Some(change), is_file_edited: false };
+                    plan.left.insert(id, comparison);
+                    plan.refreshed.insert(id);
+                    plan.paths.insert(id, path);
+                    plan.unchanged += 1;
+                }
+                None => drop(plan.imported.insert(path)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The change that made a document of the present version of a file, if no base says more.
+    fn version_read(&mut self, id: DocumentId, path: &str) -> Result<Option<u64>> {
+        let layout = bulk::read(self.notes, |view| {
+            let has_base = view.has_host_records(id)?;
+            let root = view.block(id.root())?.filter(|_| !has_base);
+            Ok(root.and_then(|root| root.data.layout?.file))
+        })?;
+        let Some(layout) = layout.filter(|layout| *layout.path == *path) else { return Ok(None) };
+        let factory = DocumentFactory::new(self.notes);
+        let bytes = self.files.files.read(path, factory.limits().markdown)?;
+        let Ok(text) = FileText::decode(bytes) else { return Ok(None) };
+        let (drafts, parsed, _) = markdown_file::blocks(&text.text, factory.limits());
+        // A file that was kept as code has no digest.
+        if text.layout(path, parsed) != *layout || layout.digest == 0 {
+            return Ok(None);
+        }
+        // With the first version gone from the history, nothing says what the file became.
+        let first = self.notes.history(id, None, usize::MAX)?.pop();
+        let first = first.filter(|first| first.blocks.contains(&id.root()) && first.inserted > 0);
+        let Some(DocumentVersion { sequence, .. }) = first else { return Ok(None) };
+        // The digest is that of the text after front matter.
+        let past = document_edits::past(self.notes, &factory, id, sequence)?;
+        let is_read = past.is_some_and(|past| front_matter(&past) == front_matter(&drafts));
+        Ok(is_read.then_some(sequence))
+    }
+}
+
+fn front_matter(blocks: &[BlockDraft]) -> Option<&str> {
+    match &blocks.first()?.data.kind {
+        BlockKind::Code { raw_code, language_tag, .. } if language_tag == FRONT_MATTER_TAG => {
+            Some(raw_code)
+        }
+        _ => None,
+    }
 }

@@ -127,13 +127,13 @@ fn renames(
 }
 
 /// Documents by what their files would be called.
-struct NamedDocuments {
+pub(super) struct NamedDocuments {
     by_name: HashMap<(String, String), Vec<DocumentId>>,
     rest: BTreeSet<DocumentId>,
 }
 
 impl NamedDocuments {
-    fn new(side: &SpaceSide, is_wanted: impl Fn(DocumentId) -> bool) -> Self {
+    pub(super) fn new(side: &SpaceSide, is_wanted: impl Fn(DocumentId) -> bool) -> Self {
         let mut named = Self { by_name: HashMap::new(), rest: BTreeSet::new() };
         for (id, document) in side.documents.iter().filter(|(id, _)| is_wanted(**id)) {
             let key = match document.row.record.day {
@@ -147,7 +147,7 @@ impl NamedDocuments {
     }
 
     /// The document that a file is of, if there is exactly one.
-    fn take(&mut self, path: &str) -> Option<DocumentId> {
+    pub(super) fn take(&mut self, path: &str) -> Option<DocumentId> {
         let names = directory(path).split('/').filter(|part| !part.is_empty());
         let place = names.map(|name| encode(&decode(name))).collect::<Vec<_>>().join("/");
         let day = markdown_file::day(path).map(|day| (String::new(), day.to_string()));

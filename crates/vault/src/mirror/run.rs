@@ -148,6 +148,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         let mut plan = input.plan(&pairs, &mut self.report)?;
         if self.options.import_only {
             plan.keep_imports(&mut self.report);
+            self.find_returned(&side, &bases, &mut plan)?;
             self.is_incomplete = true;
         }
         self.report.unchanged = plan.unchanged;

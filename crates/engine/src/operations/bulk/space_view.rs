@@ -201,6 +201,14 @@ impl<'a> SpaceView<'a> {
         self.reader.host_record(document, name)
     }
 
+    /// Whether a document has a record of the host, of any name. One lookup.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn has_host_records(&self, document: DocumentId) -> Result<bool> {
+        self.reader.has_host_records(document)
+    }
+
     /// Passes the records of the host with this name to `visit` until it breaks, the space's
     /// under the zero ID. See [`put_host_records`](crate::bulk::put_host_records).
     ///
