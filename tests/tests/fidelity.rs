@@ -9,7 +9,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leafbase::{BlockData, BlockDraft, Fetch, FindDocuments, Position, Progress, Space};
+use leafbase::{
+    ApplyMarkdown, BlockData, BlockDraft, Fetch, FindDocuments, Position, Progress, Space,
+};
 use leafbase_vault::{
     ExportOptions, ImportOptions, LinkStyle, MemorySource, TaskDates, VaultWarningKind,
     export_folder, import_from,
@@ -62,6 +64,9 @@ const KEPT: &[&str] = &[
     "[a][b]\n\n[b]: Target.md\n",
     "<details>\n<summary>more</summary>\n\ntext\n\n</details>\n",
     "a ==marked== %%comment%% #tag\n",
+    // Of a color that no highlight has.
+    "a <highlight color=\"orange\">b</highlight>\n\n- [ ] <highlight color='x'>[[Target]]\n",
+    "# <highlight color=x>b\n\n| <highlight color=x>b |\n| --- |\n\n`<highlight color=x>`\n",
     "$$\nx^2\n$$\n",
     "$$x^2$$\n",
     "- $$x^2$$\n",
@@ -332,6 +337,44 @@ fn dates_of_tasks_come_back_or_are_named() {
             assert_eq!(messages, named, "{text}");
         }
     }
+}
+
+/// A highlight of an unknown color stays text, and all else of its file is read as in any other.
+#[test]
+fn a_highlight_of_an_unknown_color_stays_text() {
+    let tag = "<highlight color=\"orange\">x</highlight>";
+    let text = format!("# Recipe\n\nSome *text* and [[Target]].\n\n* [ ] task\n\n{tag}\n");
+    let notes = Space::in_memory().unwrap().connect();
+    let files = [("Note.md", text.as_str()), ("Target.md", "target\n")];
+    let source = &mut MemorySource::from_iter(files);
+    let report = import_from(&notes, source, &ImportOptions::new(), &mut on).unwrap();
+    let [warning] = &*report.warnings else { panic!("one warning, not {:?}", report.warnings) };
+    assert_eq!((warning.kind, warning.line), (VaultWarningKind::Tag, Some(7)));
+    assert_eq!((report.links, report.blocks), (1, 5));
+    let note = notes.find_documents(FindDocuments::named("Note")).unwrap()[0].id();
+    let blocks = notes.fetch(Fetch::new(note)).unwrap().children().to_vec();
+    assert_eq!(blocks[3].data.inline, format!("\\{tag}"));
+    // An edit of another block leaves it as it is, and an edit of its own writes it as text.
+    for (block, new, expected) in [
+        (0, "Soup".to_owned(), text.replace("# Recipe", "# Soup")),
+        (
+            3,
+            format!("\\{tag} y"),
+            text.replace("# Recipe", "# Soup").replace(tag, &format!("\\{tag} y")),
+        ),
+    ] {
+        notes.update_markdown(blocks[block].id, &new).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let report =
+            export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).unwrap();
+        let back = files_below(directory.path());
+        assert_eq!(String::from_utf8_lossy(&back["Note.md"]), expected);
+        assert_eq!(report.warnings, []);
+    }
+    // What no file says is refused.
+    notes.insert_markdown(tag, note).unwrap_err();
+    let found = notes.content_markdown(note).unwrap();
+    notes.apply_markdown(ApplyMarkdown::new(note, found)).unwrap();
 }
 
 /// A picture of an HTML tag is imported, and the tag of the exported file leads to it.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use leafbase::{
     Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, Destination, ErrorKind,
-    Fetch, FolderId, Position, Progress, Space,
+    Fetch, FolderId, Limits, Position, Progress, Space,
 };
 use leafbase_vault::{
     ExportOptions, ImportOptions, ImportReport, LinkStyle, MemorySource, VaultWarningKind,
@@ -855,8 +855,8 @@ fn links_to_blocks_of_nested_pages_come_back() {
 
 #[test]
 fn what_the_parser_refuses_is_kept_as_code() {
-    let text = "# A\n\n<highlight color=\"puce\">x</highlight> ```\n";
-    let (files, report) = round([("A.md", text)]);
+    let text = format!("# A\n\n{} ```\n", "x".repeat(Limits::default().block_text));
+    let (files, report) = round([("A.md", text.as_str())]);
     assert_eq!(kinds(&report), [(VaultWarningKind::KeptAsCode, None)]);
     assert_eq!(file(&files, "A.md"), format!("```markdown\n{text}```\n"));
 }

@@ -151,9 +151,9 @@ pub mod bulk {
 pub mod markdown {
     pub use leafbase_markdown::{
         EmptyFirstItem, FrontMatter, InlineLink, LinkForm, LinkTarget, ParseOptions, ParseWarning,
-        ParseWarningKind, ParsedMarkdown, Rendered, canonical, canonical_inline, escape,
-        front_matter, guard_lone_link, is_lone_link, links, parse, parse_with_layout, plain_text,
-        render, render_as_written, render_block, rewrite_links, unguard_lone_link,
+        ParseWarningKind, ParsedMarkdown, Rendered, UnknownHighlight, canonical, canonical_inline,
+        escape, front_matter, guard_lone_link, is_lone_link, links, parse, parse_with_layout,
+        plain_text, render, render_as_written, render_block, rewrite_links, unguard_lone_link,
     };
 }
 

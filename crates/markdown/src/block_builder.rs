@@ -6,7 +6,8 @@ use leafbase_model::{
 };
 
 use crate::containers::{Container, ItemContent, OpenItem};
-use crate::parsed::{EmptyFirstItem, ParseWarningKind, invalid};
+use crate::escape::escape_unknown_highlights;
+use crate::parsed::{EmptyFirstItem, ParseWarningKind, UnknownHighlight, invalid};
 use crate::parser::BlockParser;
 use crate::source_spans::SourceSpan;
 use crate::tags::Element;
@@ -116,6 +117,7 @@ impl BlockParser<'_, '_> {
 
     /// Appends a block to the innermost page.
     pub(crate) fn emit(&mut self, mut data: BlockData) {
+        self.keep_highlights(&mut data);
         if self.stack.is_empty() {
             self.after_item = None;
         } else {
@@ -123,6 +125,14 @@ impl BlockParser<'_, '_> {
         }
         let span = SourceSpan::of_lines(self.leaf_at.0, self.leaf_end);
         self.add(BlockDraft::new(data), span);
+    }
+
+    /// Makes highlights of an unknown color text, where they are not refused.
+    pub(crate) fn keep_highlights(&self, data: &mut BlockData) {
+        let keeps = self.options.unknown_highlight == UnknownHighlight::Keep;
+        if keeps && self.present.highlights {
+            data.inline = escape_unknown_highlights(&data.inline);
+        }
     }
 
     /// Records that a block starts at `offset` of the current line, and ends on it so far.

@@ -8,15 +8,30 @@ use crate::tags;
 /// Escapes closing tags of the dialect, which would close an enclosing element, and highlights of
 /// an unknown color.
 pub(crate) fn escape_tags(line: &str) -> Cow<'_, str> {
+    escape_brackets(line, |rest| {
+        // An opening tag is harmless in inline markdown: only a closing one could end an element.
+        tags::tag(rest).is_some_and(|tag| tag.closing) || is_unknown_highlight(rest)
+    })
+}
+
+/// Escapes highlights of an unknown color in the lines of a text.
+pub(crate) fn escape_unknown_highlights(text: &str) -> String {
+    let lines = text.split('\n').map(|line| escape_brackets(line, is_unknown_highlight));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_unknown_highlight(rest: &str) -> bool {
+    tags::highlight(rest).is_some_and(|(_, known)| !known)
+}
+
+/// Escapes the brackets of a line for whose rest `is_escaped` holds.
+fn escape_brackets(line: &str, is_escaped: impl Fn(&str) -> bool) -> Cow<'_, str> {
     if memchr::memchr(b'<', line.as_bytes()).is_none() {
         return Cow::Borrowed(line);
     }
     let mut places = Vec::new();
     tags::each_bracket(line, |at| {
-        let rest = slice::after(line, at);
-        // An opening tag is harmless in inline markdown: only a closing one could end an element.
-        let forges = tags::tag(rest).is_some_and(|tag| tag.closing);
-        if forges || tags::highlight(rest).is_some_and(|(_, known)| !known) {
+        if is_escaped(slice::after(line, at)) {
             places.push(at);
         }
         true

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::block_lines::RenderedSpan;
 use crate::layout_text::{LayoutLevel, assemble, flatten};
 use crate::parse::parse;
-use crate::parsed::{EmptyFirstItem, ParseOptions};
+use crate::parsed::{EmptyFirstItem, ParseOptions, UnknownHighlight};
 use crate::render::{Rendered, render_with_spans};
 
 /// Renderings that are tried with less and less layout before the canonical form is used.
@@ -90,7 +90,9 @@ fn fitting<B: Rendered>(
     spans: &[RenderedSpan],
     mut written: (String, Vec<usize>),
 ) -> Option<(String, Vec<usize>)> {
-    let options = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
+    let options = ParseOptions::default()
+        .with_empty_first_item(EmptyFirstItem::Drop)
+        .with_unknown_highlight(UnknownHighlight::Keep);
     let expected = parse(canonical, &options).ok()?.blocks;
     let expected = flatten_drafts(&expected);
     if expected.len() != spans.len() {

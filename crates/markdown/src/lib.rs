@@ -109,7 +109,9 @@ pub use mentions::{
 };
 pub use paragraphs::is_one_paragraph;
 pub use parse::parse;
-pub use parsed::{EmptyFirstItem, ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown};
+pub use parsed::{
+    EmptyFirstItem, ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown, UnknownHighlight,
+};
 pub use plain_text::{is_plain, is_plain_ascii, plain_text};
 pub use render::{Rendered, render};
 pub use single_block::{read_block, render_block};

@@ -199,6 +199,7 @@ impl<'t> BlockParser<'t, '_> {
         page.draft.content = self.out.pop().unwrap_or_default();
         let title = unescape(&page.draft.data.inline, TextContext::Title).into_owned();
         page.draft.data.inline = title;
+        self.keep_highlights(&mut page.draft.data);
         invariant!(self.spans.len() > 1, "an open page has a list of spans");
         let within = self.spans.pop().unwrap_or_default();
         self.add(page.draft, SourceSpan { within, ..SourceSpan::of_lines(page.at.0, page.at.0) });

@@ -21,8 +21,8 @@ use crate::slice;
 /// ```
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::InvalidMarkdown`] with line and column for a highlight of an
-/// unknown color and, by default, for a list whose first item is empty.
+/// [`leafbase_model::ErrorKind::InvalidMarkdown`] with line and column, by default, for a highlight
+/// of an unknown color and for a list whose first item is empty.
 /// [`leafbase_model::ErrorKind::LimitExceeded`] for markdown or a block that is too long, pages
 /// nested too deep, and more blocks than [`ParseOptions::most_blocks`].
 pub fn parse(text: &str, options: &ParseOptions) -> Result<ParsedMarkdown> {

@@ -16,6 +16,16 @@ pub enum EmptyFirstItem {
     Drop,
 }
 
+/// Handling of a highlight of an unknown color.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum UnknownHighlight {
+    /// Reject the markdown with line and column.
+    #[default]
+    Refuse,
+    /// Escape the tag, which is text of its block then, and report a [`ParseWarning`] for its line.
+    Keep,
+}
+
 /// Options of [`parse`](crate::parse).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -24,6 +34,8 @@ pub struct ParseOptions {
     pub limits: Limits,
     /// Handling of a list whose first item is empty.
     pub empty_first_item: EmptyFirstItem,
+    /// Handling of a highlight of an unknown color.
+    pub unknown_highlight: UnknownHighlight,
     /// Maximum number of blocks; `None` for no limit.
     pub most_blocks: Option<usize>,
     /// Whether the result has the lines of the blocks.
@@ -48,6 +60,12 @@ impl ParseOptions {
     /// Sets the handling of lists whose first item is empty.
     pub fn with_empty_first_item(mut self, rule: EmptyFirstItem) -> Self {
         self.empty_first_item = rule;
+        self
+    }
+
+    /// Sets the handling of highlights of an unknown color.
+    pub fn with_unknown_highlight(mut self, rule: UnknownHighlight) -> Self {
+        self.unknown_highlight = rule;
         self
     }
 }
@@ -95,6 +113,8 @@ pub enum ParseWarningKind {
     Unclosed(&'static str),
     /// An unknown style or card layout was dropped.
     Attribute(&'static str),
+    /// A highlight of an unknown color stayed text.
+    UnknownHighlight,
 }
 
 impl fmt::Display for ParseWarningKind {
@@ -112,6 +132,9 @@ impl fmt::Display for ParseWarningKind {
             }
             Self::Unclosed(name) => write!(f, "<{name}> is not closed"),
             Self::Attribute(name) => write!(f, "the value of {name} is unknown and was left out"),
+            Self::UnknownHighlight => {
+                f.write_str("the color of a highlight is unknown, and its tag stayed text")
+            }
         }
     }
 }

@@ -14,7 +14,9 @@ use crate::containers::{Container, ItemContent, PagePart};
 use crate::cursor::LineCursor;
 use crate::front_matter;
 use crate::leaf::Leaf;
-use crate::parsed::{ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown, invalid};
+use crate::parsed::{
+    ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown, UnknownHighlight, invalid,
+};
 use crate::slice;
 use crate::source_spans::SourceSpan;
 use crate::tags::{self, Element, TagPresence};
@@ -261,7 +263,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         Ok(if cursor.is_blank() { LineStep::Done } else { LineStep::Again })
     }
 
-    fn check_highlights(&self, segment: &str, offset: usize) -> Result<()> {
+    fn check_highlights(&mut self, segment: &str, offset: usize) -> Result<()> {
         let mut wrong = None;
         tags::each_bracket(segment, |at| {
             let rest = slice::after(segment, at);
@@ -270,9 +272,15 @@ impl<'t, 'o> BlockParser<'t, 'o> {
             }
             wrong.is_none()
         });
-        match wrong {
-            None => Ok(()),
-            Some(at) => Err(invalid(self.place(offset + at), "a highlight of an unknown color")),
+        match (wrong.map(|at| self.place(offset + at)), self.options.unknown_highlight) {
+            (None, _) => Ok(()),
+            (Some(place), UnknownHighlight::Keep) => {
+                self.adapt(place, ParseWarningKind::UnknownHighlight);
+                Ok(())
+            }
+            (Some(place), UnknownHighlight::Refuse) => {
+                Err(invalid(place, "a highlight of an unknown color"))
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use leafbase::bulk::{self, FileLayout, SpaceView, Subtrees};
-use leafbase::markdown::{self, EmptyFirstItem, ParseOptions};
+use leafbase::markdown;
 use leafbase::{Block, BlockData, BlockKind, Connection, Limits, Progress, Result, TaskInfo};
 
 pub(crate) use self::layout::{ATTACHMENTS, ExportLayout, ExportedDocument};
@@ -24,7 +24,7 @@ use self::written_links::WrittenLinks;
 use self::unwritten_fields::UnwrittenFields;
 use crate::folder::FolderWriter;
 use crate::link_paths::directory;
-use crate::markdown_file::{FRONT_MATTER_TAG, split_front_matter, write_front_matter};
+use crate::markdown_file::{self, FRONT_MATTER_TAG, split_front_matter, write_front_matter};
 use crate::report::{
     ExportOptions, ExportReport, LinkStyle, ProgressCounter, VaultWarning, VaultWarningKind,
 };
@@ -351,7 +351,7 @@ fn front_matter(block: &Block) -> Option<String> {
 /// difference in a sentence.
 fn round_trip_difference(rendered: &str, blocks: &[Block]) -> Option<String> {
     // As an import reads it.
-    let options = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
+    let options = markdown_file::file_options();
     let parsed = match markdown::parse(rendered, &options) {
         Ok(parsed) => parsed.blocks,
         Err(error) => return Some(format!("it cannot be read back: {error}")),

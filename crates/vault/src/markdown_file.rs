@@ -1,7 +1,7 @@
 //! A markdown file as a document: its text, front matter, title, day and blocks.
 
 use leafbase::bulk::FileLayout;
-use leafbase::markdown::{self, FrontMatter};
+use leafbase::markdown::{self, EmptyFirstItem, FrontMatter, ParseOptions, UnknownHighlight};
 use leafbase::{
     BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, Day, Error, Limits, Result,
 };
@@ -137,6 +137,13 @@ pub(super) fn plain_title(title: &str) -> String {
     if words.is_empty() { "Untitled".to_owned() } else { words }
 }
 
+/// How files are parsed: text that an edit of a space refuses is read all the same.
+pub(super) fn file_options() -> ParseOptions {
+    ParseOptions::default()
+        .with_empty_first_item(EmptyFirstItem::Drop)
+        .with_unknown_highlight(UnknownHighlight::Keep)
+}
+
 /// Parses a file into blocks. If the parser refuses it, the file becomes one code block.
 /// The layout of the file has no path yet.
 pub(super) fn blocks(
@@ -144,9 +151,7 @@ pub(super) fn blocks(
     limits: &Limits,
 ) -> (Vec<BlockDraft>, FileLayout, Vec<LineWarning>) {
     let split = split_front_matter(text);
-    let options = markdown::ParseOptions::default()
-        .with_limits(limits.clone())
-        .with_empty_first_item(markdown::EmptyFirstItem::Drop);
+    let options = file_options().with_limits(limits.clone());
     let parsed = match markdown::parse_with_layout(split.body, &options) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -213,9 +218,9 @@ fn warning_kind(kind: markdown::ParseWarningKind) -> VaultWarningKind {
         markdown::ParseWarningKind::HeadingLevel(_) => VaultWarningKind::HeadingLevel,
         markdown::ParseWarningKind::Indentation => VaultWarningKind::Indentation,
         markdown::ParseWarningKind::TaskMark(_) => VaultWarningKind::TaskMark,
-        markdown::ParseWarningKind::Unclosed(_) | markdown::ParseWarningKind::Attribute(_) => {
-            VaultWarningKind::Tag
-        }
+        markdown::ParseWarningKind::Unclosed(_)
+        | markdown::ParseWarningKind::Attribute(_)
+        | markdown::ParseWarningKind::UnknownHighlight => VaultWarningKind::Tag,
         _ => VaultWarningKind::Markdown,
     }
 }

@@ -141,7 +141,7 @@ pub enum VaultWarningKind {
     Indentation,
     /// A mark in brackets that is no task state was kept as text.
     TaskMark,
-    /// A tag of the dialect was not closed, or had an unknown attribute.
+    /// A tag of the dialect was not closed, or had an unknown attribute or color.
     Tag,
     /// Other markdown that blocks normalize.
     Markdown,

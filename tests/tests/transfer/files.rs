@@ -1,7 +1,7 @@
 //! Uploaded files on their way out and in: their names, their bytes, and the blocks that show them.
 
 use leafbase::{
-    BlockData, BlockDraft, BlockKind, BlockType, Connection, Destination, Position, Space,
+    BlockData, BlockDraft, BlockKind, BlockType, Connection, Destination, Limits, Position, Space,
     UploadFile,
 };
 use leafbase_vault::{
@@ -261,7 +261,7 @@ fn whatever_shows_a_file_the_second_export_is_the_first() {
 #[test]
 fn what_is_not_taken_in_is_told_with_the_reason() {
     let shown = "![](pic.png)\n";
-    let broken = format!("{shown}\n<highlight color=\"puce\">x</highlight>\n");
+    let broken = format!("{shown}\n{}\n", "x".repeat(Limits::default().block_text + 1));
     let read = |text: &str, options: &ImportOptions, last: u64| {
         let notes = Space::in_memory().expect("a space").connect();
         let files = [("A.md", "a"), ("B.md", text), ("pic.png", "p")];

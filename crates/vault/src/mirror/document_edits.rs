@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use leafbase::bulk::{self, DocumentFactory, FileLayout, SpaceView};
-use leafbase::markdown::{self, EmptyFirstItem, ParseOptions};
+use leafbase::markdown;
 use leafbase::{
     AssetId, BackLinks, BlockDraft, BlockId, Connection, DocumentId, DocumentRecord, Edit, Error,
     ErrorKind, Location, Result,
@@ -12,6 +12,7 @@ use leafbase::{
 
 use crate::import::{FileIndex, ImportPlan, Importer, PendingLink};
 use crate::link_paths::{Anchors, block_url, linked_block, rewrite_urls};
+use crate::markdown_file::file_options;
 
 /// The outcome of writing a file into its document.
 #[derive(Debug)]
@@ -157,9 +158,7 @@ pub(super) fn past(
 }
 
 fn parsed(text: &str, factory: &DocumentFactory) -> Result<Vec<BlockDraft>> {
-    let options = ParseOptions::default()
-        .with_limits(factory.limits().clone())
-        .with_empty_first_item(EmptyFirstItem::Drop);
+    let options = file_options().with_limits(factory.limits().clone());
     Ok(markdown::parse_with_layout(text, &options)?.blocks)
 }
 

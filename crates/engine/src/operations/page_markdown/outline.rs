@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use leafbase_markdown::{self as markdown, EmptyFirstItem};
+use leafbase_markdown::{self as markdown, EmptyFirstItem, UnknownHighlight};
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockType, Content, Edge, Error, Limits, Location,
     Result, SourceLayout, invariant,
@@ -200,7 +200,14 @@ pub(super) fn parse(
         *limit = usize::MAX;
     }
     let most = limits.blocks_per_fetch;
-    let options = markdown::ParseOptions::default().with_empty_first_item(empty_first_item);
+    // Both are in files, whose text a page may have.
+    let unknown_highlight = match empty_first_item {
+        EmptyFirstItem::Refuse => UnknownHighlight::Refuse,
+        EmptyFirstItem::Drop => UnknownHighlight::Keep,
+    };
+    let options = markdown::ParseOptions::default()
+        .with_empty_first_item(empty_first_item)
+        .with_unknown_highlight(unknown_highlight);
     let options = options.with_limits(wide).with_most_blocks(most);
     Ok(markdown::parse_with_layout(text, &options)?.blocks)
 }
