@@ -449,6 +449,13 @@ fn what_is_in_the_way_is_named_and_nothing_is_done() {
     assert_eq!(desk.in_the_way(inserted).len(), 3);
     assert_eq!(desk.last(), last);
 
+    // A document that another undo took away was not purged.
+    notes.create_document("Plan").unwrap();
+    let created = desk.last();
+    notes.undo(created).unwrap();
+    let gone = notes.undo(created).unwrap_err();
+    assert_eq!(gone.details()[0].message, "does not exist any more");
+
     let folder = notes.create_folder("Travel", None).unwrap().id;
     let made = desk.last();
     notes.move_documents(MoveDocuments::new([desk.document], folder)).unwrap();

@@ -87,7 +87,7 @@ fn erase(
     subtrees: &Subtrees,
 ) -> Result<Rebased> {
     let document = |message| Ok(refused(Obstacle::new("documents", left.id, message)));
-    let Some(record) = tree.document(left.id)? else { return document("was purged since") };
+    let Some(record) = tree.document(left.id)? else { return document("does not exist any more") };
     if (record.location, record.day) != (left.location, left.day) {
         return document("was moved since");
     }
@@ -107,7 +107,7 @@ fn put_back(
     target: &DocumentRecord,
 ) -> Result<Rebased> {
     let document = |message| Ok(refused(Obstacle::new("documents", left.id, message)));
-    let Some(before) = tree.document(left.id)? else { return document("was purged since") };
+    let Some(before) = tree.document(left.id)? else { return document("does not exist any more") };
     if before.location != left.location {
         return document("was moved since");
     }
