@@ -156,6 +156,14 @@ impl CliError {
         self
     }
 
+    /// An error of a command that writes in several steps. `kept` is what a full disk leaves, and
+    /// the next step.
+    pub(crate) fn of_steps(error: Error, kept: &str) -> Self {
+        let is_full = error.kind() == ErrorKind::NoSpace;
+        let error = Self::from(error);
+        if is_full { error.hint(kept) } else { error }
+    }
+
     /// Puts a text before the message.
     pub(crate) fn prefixed(mut self, prefix: &str) -> Self {
         if let Self::Reported(report) = &mut self {

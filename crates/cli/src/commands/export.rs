@@ -70,7 +70,11 @@ impl ExportCommand {
             ErrorKind::Validation => {
                 CliError::from(error).hint("to write into it anyway: --into-existing")
             }
-            _ => error.into(),
+            _ => {
+                let kept = "files exported so far stay: free some space on the device and repeat \
+                            the command with --into-existing";
+                CliError::of_steps(error, kept)
+            }
         })?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
         if context.options.json {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use leafbase::Destination;
+use leafbase::{Destination, bulk};
 use leafbase_vault::{ImportOptions, import_folder};
 
 use crate::context::CommandContext;
@@ -47,6 +47,8 @@ impl ImportCommand {
         let mut options = ImportOptions::new()
             .daily_notes(!self.no_daily_notes)
             .attachments(!self.no_attachments);
+        let count = || bulk::read(&notes, |view| Ok(view.folders()?.len()));
+        let folders = count()?;
         if let Some(name) = &self.into {
             options = match names::destination(&notes, name)? {
                 Destination::Folder(folder) => options.into_folder(folder),
@@ -57,11 +59,18 @@ impl ImportCommand {
                 }
             };
         }
+        let created = count()?.saturating_sub(folders) as u64;
         let mut progress = ProgressLine::new("importing");
         let report = import_folder(&notes, &self.path, &options, &mut |step| {
             progress.report(step.done, step.total)
-        })?;
+        });
         drop(progress);
+        let mut report = report.map_err(|error| {
+            let kept = "documents imported so far are in the space: free some space on the device \
+                        and repeat the command";
+            CliError::of_steps(error, kept)
+        })?;
+        report.folders += created;
         // A shell goes on with the space. No error of a write is lost: it is flushed.
         notes.space().flush()?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };

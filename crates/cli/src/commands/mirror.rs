@@ -69,7 +69,11 @@ impl MirrorCommand {
             ErrorKind::Conflict => {
                 CliError::from(error).hint("to move all documents to the trash: --allow-empty")
             }
-            _ => error.into(),
+            _ => {
+                let kept = "changes carried over so far stay: free some space on the device and \
+                            repeat the command";
+                CliError::of_steps(error, kept)
+            }
         })?;
         // A shell goes on with the space. No error of a write is lost: it is flushed.
         notes.space().flush()?;
