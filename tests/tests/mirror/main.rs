@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use leafbase::{
-    Connection, CreateDocuments, DeleteBlocks, DeleteDocuments, Document, DocumentId,
-    DocumentPatch, Error, ErrorKind, Fetch, Location, MoveDocuments, Position, PurgeDocuments,
-    Result, Space, UpdateDocuments, UploadFile, markdown,
+    ApplyMarkdown, Connection, CreateDocuments, DeleteBlocks, DeleteDocuments, Document,
+    DocumentId, DocumentPatch, Error, ErrorKind, Fetch, Location, MoveDocuments, Position,
+    PurgeDocuments, Result, Space, UpdateDocuments, UploadFile, markdown,
 };
 use leafbase_vault::{
     FileListing, FileStat, ImportOptions, ImportSource, MemorySource, MirrorChangeKind as Kind,

@@ -447,3 +447,46 @@ fn records_of_a_host_are_bounded() {
     assert_eq!(put(name + 1, 1), Err(ErrorKind::LimitExceeded));
     assert_eq!(put(1, bytes + 1), Err(ErrorKind::LimitExceeded));
 }
+
+/// What only the form of a text says is an edit, of either side.
+#[test]
+fn edits_of_the_form_are_kept() {
+    // The text, of the file and of the document afterwards. With none the last block is edited.
+    for (before, of_file, of_document, expected) in [
+        ("1. a\n\nend\n", None, Some("5. a\n\nend"), "5. a\n\nend\n"),
+        ("> a\n\nend\n", None, Some("> > a\n\nend"), "> > a\n\nend\n"),
+        ("* a\n\nend\n", None, Some("- a\n\nend"), "- a\n\nend\n"),
+        ("A\n=\n\nend\n", None, Some("# A\n\nend"), "# A\n\nend\n"),
+        ("1. a\n\nend\n", Some("1. a\n\nEND\n"), Some("5. a\n\nend"), "5. a\n\nEND\n"),
+        ("- a\n\np\n\nend\n", Some("- a\n\n  p\n\nend\n"), None, "- a\n\n  p\n\nEND\n"),
+        ("1. a\n\nend\n", Some("5. a\n\nend\n"), None, "5. a\n\nEND\n"),
+        ("> a\n\nend\n", Some("> > a\n\nend\n"), None, "> > a\n\nEND\n"),
+        ("- [ ] a\n\nend\n", Some("1. [ ] a\n\nend\n"), None, "1. [ ] a\n\nEND\n"),
+        ("#### a\n\nend\n", Some("###### a\n\nend\n"), None, "###### a\n\nEND\n"),
+        ("    a\n\nend\n", Some("~~~\na\n~~~\n\nend\n"), None, "~~~\na\n~~~\n\nEND\n"),
+        ("[x](A.md) a\n\nend\n", Some("[x](./A.md) a\n\nend\n"), None, "[x](./A.md) a\n\nEND\n"),
+        ("a\n\nend\n", Some("a\r\n\r\nend\r\n"), None, "a\r\n\r\nEND\r\n"),
+        (
+            "---\nk: v\n---\n\n\n1. a [[A]]\n\nend\n",
+            Some("---\nk: v\n---\n\n\n5. a [[A]]\n\nend\n"),
+            None,
+            "---\nk: v\n---\n\n\n5. a [[A]]\n\nEND\n",
+        ),
+    ] {
+        let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+        files.put("A.md", before);
+        run(&notes, &mut files);
+        if let Some(text) = of_file {
+            files.put("A.md", text);
+        }
+        match of_document {
+            Some(text) => {
+                drop(notes.apply_markdown(ApplyMarkdown::new(titled(&notes, "A"), text)).unwrap())
+            }
+            None => edit(&notes, "A", "end", "END"),
+        }
+        run(&notes, &mut files);
+        assert_eq!((files.text("A.md").as_str(), files.paths()), (expected, vec!["A.md"]));
+        assert!(run(&notes, &mut files).is_unchanged(), "{expected:?}");
+    }
+}

@@ -128,38 +128,75 @@ pub(super) fn resolve_anchors(
     Ok(unresolved)
 }
 
-/// The content of a document as the drafts that its markdown parses as.
-pub(super) fn present(
-    view: &SpaceView<'_>,
-    factory: &DocumentFactory,
-    document: DocumentId,
-) -> Result<Vec<BlockDraft>> {
-    parsed(&view.page_markdown(factory, document.root())?, factory)
+/// A document, or a file as its document would have it, with the blocks that its markdown parses
+/// as.
+#[derive(Debug)]
+pub(super) struct ShownMarkdown {
+    pub(super) text: String,
+    pub(super) blocks: Vec<BlockDraft>,
+    file: FileLayout,
 }
 
-/// The content of a document as the change `sequence` left it. `None` if that is gone from the
-/// change log.
-pub(super) fn past(
-    notes: &Connection,
-    factory: &DocumentFactory,
-    document: DocumentId,
-    sequence: u64,
-) -> Result<Option<Vec<BlockDraft>>> {
-    match notes.document_at(document, sequence) {
-        Ok(block) => {
-            let text = markdown::render_as_written(block.children(), None);
-            Ok(Some(parsed(&text, factory)?))
-        }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::HistoryGone) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
+impl ShownMarkdown {
+    fn new(text: String, file: Option<&FileLayout>, factory: &DocumentFactory) -> Result<Self> {
+        let options = file_options().with_limits(factory.limits().clone());
+        let blocks = markdown::parse_with_layout(&text, &options)?.blocks;
+        let file = file.map_or_else(FileLayout::default, Clone::clone);
+        // The rest describes the text as it was read.
+        Ok(Self { text, blocks, file: FileLayout { path: "".into(), digest: 0, ..file } })
     }
-}
 
-fn parsed(text: &str, factory: &DocumentFactory) -> Result<Vec<BlockDraft>> {
-    let options = file_options().with_limits(factory.limits().clone());
-    Ok(markdown::parse_with_layout(text, &options)?.blocks)
+    /// The blocks that were read from a file.
+    pub(super) fn of_file(
+        drafts: &[BlockDraft],
+        file: &FileLayout,
+        factory: &DocumentFactory,
+    ) -> Result<Self> {
+        Self::new(markdown::render_as_written(drafts, Some(file)), Some(file), factory)
+    }
+
+    /// A document as it is.
+    pub(super) fn present(
+        view: &SpaceView<'_>,
+        factory: &DocumentFactory,
+        document: DocumentId,
+    ) -> Result<Self> {
+        let text = view.page_markdown(factory, document.root())?;
+        let root = view.block(document.root())?;
+        let layout = root.as_ref().and_then(|root| root.data.layout.as_deref());
+        Self::new(text, layout.and_then(|layout| layout.file.as_deref()), factory)
+    }
+
+    /// A document as the change `sequence` left it. `None` if that is gone from the change log.
+    pub(super) fn past(
+        notes: &Connection,
+        factory: &DocumentFactory,
+        document: DocumentId,
+        sequence: u64,
+    ) -> Result<Option<Self>> {
+        match notes.document_at(document, sequence) {
+            Ok(block) => {
+                let layout = block.data.layout.as_deref();
+                let file = layout.and_then(|layout| layout.file.as_deref());
+                let text = markdown::render_as_written(block.children(), file);
+                Self::new(text, file, factory).map(Some)
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::HistoryGone) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether both are written in the same way.
+    pub(super) fn is_written_as(&self, other: &Self) -> bool {
+        self.text == other.text && self.file == other.file
+    }
+
+    /// The layout that a merged text has of its file, if that has another one than before.
+    pub(super) fn file_layout(&self, before: &Self) -> Option<&FileLayout> {
+        (self.file != before.file).then_some(&self.file)
+    }
 }
 
 /// Gives a document another title and location. Returns the change; `None` if it has both.

@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use leafbase::bulk::{self, DocumentFactory, FileLayout};
+use leafbase::markdown::render_as_written;
 use leafbase::{BlockDraft, DocumentId, Result};
 
-use super::document_edits::{self, AppliedFile};
+use super::document_edits::{self, AppliedFile, ShownMarkdown};
 use super::file_base::hash;
 use super::plan::{MirrorPlan, PairComparison};
 use super::run::MirrorRun;
 use super::space_side::{Directories, FilePaths};
-use super::text_merge::{are_equal, merged};
+use super::text_merge::{MergeTexts, have_same_content};
 use crate::import::{FileIndex, ImportPlan, Importer, KnownFiles, PlanContext, with_ancestors};
 use crate::report::{MirrorChangeKind, VaultWarning, VaultWarningKind};
 use crate::task_dates::TaskDates;
@@ -23,6 +24,16 @@ struct ReadTask {
     index: FileIndex,
     /// How both are compared. `None` if the document did not change.
     comparison: Option<PairComparison>,
+}
+
+/// The content that a document gets.
+enum ReadContent {
+    OfFile,
+    OfDocument,
+    /// That of both, with the layout of the file if that changed.
+    Merged(Vec<BlockDraft>, Option<FileLayout>),
+    /// None that has all edits of both.
+    Conflict,
 }
 
 impl MirrorRun<'_, '_, '_> {
@@ -185,43 +196,36 @@ impl MirrorRun<'_, '_, '_> {
         let (mut uncertain, present) = bulk::read(self.notes, |view| {
             let uncertain =
                 document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts)?;
-            Ok((uncertain, document_edits::present(view, factory, document)?))
+            Ok((uncertain, ShownMarkdown::present(view, factory, document)?))
         })?;
         uncertain.extend(named);
-        let of_file = if self.options.import_only { drafts.clone() } else { Vec::new() };
-        let merged = match comparison {
-            None => Some((drafts, None)),
-            Some(_) if are_equal(&drafts, &present) => Some((drafts, None)),
-            Some(PairComparison { is_file_edited: false, .. }) => {
+        let content = match comparison {
+            None => ReadContent::OfFile,
+            Some(comparison) => {
+                let file = (drafts.as_slice(), &file.layout);
+                self.compare(factory, document, comparison, &present, file)?
+            }
+        };
+        let (content, layout, kind) = match content {
+            ReadContent::OfFile => (None, Some(file.layout.clone()), None),
+            ReadContent::Merged(blocks, layout) => {
+                (Some(blocks), layout, Some(MirrorChangeKind::Merged))
+            }
+            ReadContent::OfDocument => {
                 self.written.insert(document);
                 return Ok(BTreeSet::new());
             }
-            Some(PairComparison { base, .. }) => {
-                let past = base
-                    .map(|base| document_edits::past(self.notes, factory, document, base))
-                    .transpose()?
-                    .flatten();
-                match past.and_then(|past| merged(&past, &present, &drafts)) {
-                    Some(merged) => {
-                        let is_new = !are_equal(&merged, &drafts);
-                        Some((merged, is_new.then_some(MirrorChangeKind::Merged)))
-                    }
-                    None if self.options.import_only => {
-                        let kind = VaultWarningKind::EditedTwice;
-                        let message = "it was edited in the space as well: the file's version wins";
-                        self.report.warnings.push(VaultWarning::of_file(&path, kind, message));
-                        Some((drafts, None))
-                    }
-                    None => None,
-                }
+            ReadContent::Conflict if self.options.import_only => {
+                let kind = VaultWarningKind::EditedTwice;
+                let message = "it was edited in the space as well: the file's version wins";
+                self.report.warnings.push(VaultWarning::of_file(&path, kind, message));
+                (None, Some(file.layout.clone()), None)
+            }
+            ReadContent::Conflict => {
+                self.keep_both(document, &path, conflicts)?;
+                return Ok(BTreeSet::new());
             }
         };
-        let Some((drafts, kind)) = merged else {
-            self.keep_both(document, &path, conflicts)?;
-            return Ok(BTreeSet::new());
-        };
-        // A merged text is no longer the text of the file.
-        let layout = kind.is_none().then_some(&file.layout);
         let keeps_file = kind.is_some() && self.options.import_only;
         if keeps_file {
             // The file is not written: its version becomes one of the document, which the next
@@ -230,11 +234,13 @@ impl MirrorRun<'_, '_, '_> {
             let layout = Some(&file.layout);
             let notes = self.notes;
             if let AppliedFile::Done(change, _) =
-                document_edits::apply(notes, factory, import, document, expected, &of_file, layout)?
+                document_edits::apply(notes, factory, import, document, expected, &drafts, layout)?
             {
                 self.changes.extend(change.map(|change| (document, change)));
             }
         }
+        let drafts = content.unwrap_or(drafts);
+        let layout = layout.as_ref();
         let base = self.changes.get(&document).copied();
         self.apply(factory, import, (document, &path), (&drafts, layout, kind), conflicts)?;
         if keeps_file {
@@ -242,6 +248,42 @@ impl MirrorRun<'_, '_, '_> {
             self.settled.insert(document);
         }
         Ok(uncertain)
+    }
+
+    /// Compares a document with its file, which was read as `drafts`.
+    fn compare(
+        &self,
+        factory: &DocumentFactory,
+        document: DocumentId,
+        comparison: PairComparison,
+        present: &ShownMarkdown,
+        (drafts, layout): (&[BlockDraft], &FileLayout),
+    ) -> Result<ReadContent> {
+        let shown = ShownMarkdown::of_file(drafts, layout, factory)?;
+        if present.is_written_as(&shown) {
+            return Ok(ReadContent::OfFile);
+        }
+        let past = match comparison.base {
+            Some(_) if !comparison.is_file_edited => return Ok(ReadContent::OfDocument),
+            Some(base) => ShownMarkdown::past(self.notes, factory, document, base)?,
+            None => None,
+        };
+        let Some(past) = past else {
+            // Which of both forms is newer is unknown: a file keeps its bytes.
+            let is_same = have_same_content(&present.blocks, drafts);
+            return Ok(match (is_same, comparison.is_file_edited) {
+                (true, _) => ReadContent::OfFile,
+                (false, true) => ReadContent::Conflict,
+                (false, false) => ReadContent::OfDocument,
+            });
+        };
+        let (base, ours) = (past.blocks.as_slice(), present.blocks.as_slice());
+        let texts = MergeTexts { base, ours, theirs: drafts, shown: &shown.blocks };
+        let Some(merged) = texts.merged() else { return Ok(ReadContent::Conflict) };
+        if render_as_written(&merged, Some(layout)) == shown.text {
+            return Ok(ReadContent::OfFile);
+        }
+        Ok(ReadContent::Merged(merged, shown.file_layout(&past).cloned()))
     }
 
     fn apply(
