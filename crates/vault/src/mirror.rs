@@ -10,6 +10,7 @@ mod listed_files;
 pub(crate) mod options;
 mod pairs;
 mod plan;
+mod renames;
 mod run;
 mod space_side;
 mod text_merge;
@@ -39,7 +40,8 @@ use run::MirrorRun;
 ///   documents go to the trash. If the other side changed them, they are kept.
 /// - Files without a document become documents as an import makes them, with attachments; documents
 ///   without a file get one as an export writes it. Where nothing is known yet, files and documents
-///   of the same folder and title are taken as the same.
+///   of the same folder and title are taken as the same. Where a directory, a symbolic link or
+///   another file has the name, the new one gets a number.
 ///
 /// With [`MirrorOptions::import_only`] files change documents and nothing else happens. The bases
 /// of an import of the folder are its own: see [`import_folder`](crate::import_folder).

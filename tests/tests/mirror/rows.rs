@@ -490,3 +490,100 @@ fn edits_of_the_form_are_kept() {
         assert!(run(&notes, &mut files).is_unchanged(), "{expected:?}");
     }
 }
+
+fn put_all(files: &mut Files, all: &[(&str, &str)]) {
+    all.iter().for_each(|(path, text)| files.put(path, *text));
+}
+
+/// Files get the names that others give up in the same run, whenever that ends.
+#[test]
+fn files_take_over_names() {
+    type Change = fn(&Connection);
+    let rows: [(Change, &[(&str, &str)]); 5] = [
+        (|notes| retitle(notes, "Aa", "aa"), &[("aa.md", "one\n"), ("Bb.md", "two\n")]),
+        (
+            |notes| {
+                retitle(notes, "Aa", "C");
+                retitle(notes, "Bb", "Aa");
+                retitle(notes, "C", "Bb");
+            },
+            &[("Aa.md", "two\n"), ("Bb.md", "one\n")],
+        ),
+        (
+            |notes| {
+                retitle(notes, "Bb", "C");
+                retitle(notes, "Aa", "Bb");
+            },
+            &[("Bb.md", "one\n"), ("C.md", "two\n")],
+        ),
+        (
+            |notes| {
+                retitle(notes, "Bb", "C");
+                let id = notes.create_document("Bb").unwrap().id();
+                notes.insert_markdown("new", id).unwrap();
+            },
+            &[("Aa.md", "one\n"), ("Bb.md", "new\n"), ("C.md", "two\n")],
+        ),
+        (
+            |notes| {
+                notes.delete_documents(DeleteDocuments::new([titled(notes, "Bb")])).unwrap();
+                let id = notes.create_document("Bb").unwrap().id();
+                notes.insert_markdown("new", id).unwrap();
+            },
+            &[("Aa.md", "one\n"), ("Bb.md", "new\n")],
+        ),
+    ];
+    for (number, (change, expected)) in rows.into_iter().enumerate() {
+        for steps in 0..6 {
+            let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+            put_all(&mut files, &[("Aa.md", "one\n"), ("Bb.md", "two\n")]);
+            run(&notes, &mut files);
+            change(&notes);
+            let titles = documents(&notes).into_iter().map(|it| (it.id(), it.title));
+            let titles: BTreeMap<DocumentId, String> = titles.collect();
+            files.left = Some(steps);
+            drop(mirror_files(&notes, &mut files, &MirrorOptions::new(), &mut go_on));
+            files.left = None;
+            run(&notes, &mut files);
+            let found: Vec<_> =
+                files.paths().into_iter().map(|path| (path, files.text(path))).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(path, text)| (*path, (*text).to_owned())).collect();
+            let mut sorted = found.clone();
+            sorted.sort_unstable_by_key(|(path, _)| path.to_ascii_lowercase());
+            assert_eq!(sorted, expected, "row {number}, {steps} steps");
+            let after = documents(&notes).into_iter().map(|it| (it.id(), it.title));
+            assert_eq!(after.collect::<BTreeMap<_, _>>(), titles, "row {number}, {steps} steps");
+            assert!(run(&notes, &mut files).is_unchanged(), "row {number}, {steps} steps");
+        }
+    }
+}
+
+/// Directories, symbolic links and other files keep their names.
+#[test]
+#[cfg(unix)]
+fn what_is_in_the_directory_keeps_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::create_dir(path.join("Dir.md")).unwrap();
+    std::fs::write(path.join("Plain"), "plain").unwrap();
+    std::os::unix::fs::symlink("nowhere", path.join("Link.md")).unwrap();
+    std::fs::write(path.join("attachments"), "plain").unwrap();
+    let notes = Space::in_memory().unwrap().connect();
+    for title in ["Dir", "Link", "Notes"] {
+        notes.create_document(title).unwrap();
+    }
+    let a = titled(&notes, "Notes");
+    notes.upload_file(UploadFile::new(a).named("b.csv"), &b"x,y\n"[..]).unwrap();
+    for (folder, title) in [("Notes.md", "One"), ("Plain", "Two")] {
+        let folder = notes.create_folder(folder, None).unwrap().id;
+        notes.create_documents(CreateDocuments::titled([title]).at(folder)).unwrap();
+    }
+    let sync = || mirror(&notes, path, &MirrorOptions::new(), &mut go_on).unwrap();
+    let written = sync();
+    let files: Vec<_> = written.changes.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(files, ["Dir 2.md", "Link 2.md", "Notes 2.md", "Notes.md/One.md", "Plain 2/Two.md"]);
+    assert!(path.join("attachments 2/b.csv").exists());
+    assert!(sync().is_unchanged());
+    assert_eq!(std::fs::read_to_string(path.join("Plain")).unwrap(), "plain");
+}

@@ -1,20 +1,22 @@
-//! Documents into files: edited ones are written, renamed ones get another path, removed ones
-//! removed goes.
+//! Documents into files: edited ones are written, renamed ones get another path, and the files of
+//! removed ones are removed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use leafbase::bulk::{self, SpaceView, invariant};
-use leafbase::{AssetId, DocumentId, Result};
+use leafbase::{AssetId, DocumentId, ErrorKind, Result};
 
 use super::document_edits::linking_documents;
 use super::file_base::{AttachmentBase, FileBase, FileVersion, hash};
 use super::plan::MirrorPlan;
+use super::renames::{FileRename, ordered};
 use super::run::MirrorRun;
 use super::space_side::{Directories, FilePaths, SpaceSide};
 use crate::export::{
     ATTACHMENTS, AttachmentPaths, ExportLayout, ExportedDocument, FileRenderer, RelativeLinks,
     RenderedLinks,
 };
+use crate::file_names::fold;
 use crate::report::{MirrorChangeKind, VaultWarning};
 
 impl MirrorRun<'_, '_, '_> {
@@ -31,7 +33,7 @@ impl MirrorRun<'_, '_, '_> {
         }
         bulk::read(notes, |view| {
             let side = SpaceSide::read(view, self.options)?;
-            self.name_files(plan, bases, &side)?;
+            let unnamed = self.name_files(plan, bases, &side)?;
             let layout = self.layout(&side);
             let written: Vec<ExportedDocument> = layout
                 .documents
@@ -55,51 +57,123 @@ impl MirrorRun<'_, '_, '_> {
                 self.write_file(view, &layout, &renderer, document)?;
             }
             if !self.report.canceled {
-                self.unnamed.clear();
+                self.unnamed = unnamed;
             }
             self.settle(view)
         })
     }
 
-    /// Gives files to documents without one, and renames the files of renamed documents.
+    /// Gives files to documents without one, and renames the files of renamed documents. Returns
+    /// the documents whose files could not be renamed.
     fn name_files(
         &mut self,
         plan: &MirrorPlan,
         bases: &BTreeMap<DocumentId, FileBase>,
         side: &SpaceSide,
-    ) -> Result<()> {
-        let directories = Directories::new(side, bases, self.files.paths());
-        let mut names = FilePaths::new(self.files.paths());
-        let mut named = BTreeSet::new();
+    ) -> Result<BTreeSet<DocumentId>> {
+        let directories = Directories::new(side, bases, &self.files);
+        let moved = plan.moved.iter().filter_map(|id| Some((*id, self.paths.get(id)?.clone())));
+        let moved: BTreeMap<DocumentId, String> = moved.collect();
+        // Files that are renamed give up their paths.
+        let released: BTreeSet<&str> = moved.values().map(String::as_str).collect();
+        let kept = self.files.all_paths().filter(|path| !released.contains(path));
+        let mut names = FilePaths::new(kept.chain(directories.paths()));
+        let (mut renames, mut new) = (Vec::new(), Vec::new());
         for (id, document) in &side.documents {
-            let from = self.paths.get(id).cloned();
             let is_left = plan.trashed.contains_key(id) || plan.removed.contains_key(id);
-            if is_left || (from.is_some() && !plan.moved.contains(id)) {
+            let from = moved.get(id).cloned();
+            if is_left || (from.is_none() && self.paths.contains_key(id)) {
                 continue;
             }
+            let Some(to) = names.claim(document, &directories) else { continue };
+            match from {
+                Some(from) => {
+                    renames.push(FileRename { document: *id, from, to, is_detour: false });
+                }
+                None => new.push((*id, to)),
+            }
+        }
+        let taken = renames.iter().map(|rename| &rename.to);
+        let taken = taken.chain(new.iter().map(|(_, to)| to)).map(|to| fold(to)).collect();
+        let mut named = self.rename_files(&ordered(&renames, &mut names), &taken, bases)?;
+        for (id, from) in moved.iter().filter(|(id, _)| named.contains(id)) {
+            if let Some(to) = self.paths.get(id).filter(|to| *to != from) {
+                self.report.add(MirrorChangeKind::FileRenamed, to, Some(from));
+            }
+            if !plan.is_pending(*id) {
+                self.settled.insert(*id);
+            }
+        }
+        let unnamed = moved.into_keys().filter(|id| !named.contains(id)).collect();
+        for (id, to) in new {
             if self.is_stopped() {
                 break;
             }
-            let Some(to) = names.claim(document, &directories) else { continue };
-            named.insert(*id);
-            if let Some(from) = from {
-                self.rename_file(&from, &to)?;
-                if !plan.is_pending(*id) {
-                    self.settled.insert(*id);
-                }
-            } else {
-                self.written.insert(*id);
+            // The file that had the path could not be renamed.
+            if self.files.stat(&to).is_some() {
+                self.skip_changed(&to);
+                continue;
             }
-            self.paths.insert(*id, to);
+            self.written.insert(id);
+            self.paths.insert(id, to);
+            named.insert(id);
         }
-        // Links to what has another path now are written again.
-        let renamed = plan.renamed.keys().chain(&named);
-        let renamed: BTreeSet<DocumentId> = renamed.copied().collect();
-        for id in renamed {
+        self.relink(plan, named)?;
+        Ok(unnamed)
+    }
+
+    /// Renames files in this order; `taken` are the paths that files get, folded. Returns the
+    /// documents whose files have their new paths.
+    fn rename_files(
+        &mut self,
+        renames: &[FileRename],
+        taken: &HashSet<String>,
+        bases: &BTreeMap<DocumentId, FileBase>,
+    ) -> Result<BTreeSet<DocumentId>> {
+        let (mut named, mut kept) = (BTreeSet::new(), BTreeSet::new());
+        for FileRename { document, from, to, is_detour } in renames {
+            if self.is_stopped() {
+                break;
+            }
+            if kept.contains(document) {
+                continue;
+            }
+            // A file system that ignores case finds the file itself.
+            let is_free = fold(from) == fold(to) || self.is_free(to)?;
+            if !is_free {
+                self.skip_changed(to);
+                kept.insert(*document);
+                continue;
+            }
+            if from != to {
+                self.files.rename(from, to)?;
+                self.paths.insert(*document, to.clone());
+            }
+            if taken.contains(&fold(from))
+                && let Some(base) = bases.get(document)
+            {
+                // Before another file has the path: after a crash that would be taken for this one.
+                let file = FileVersion { path: to.clone(), ..base.file.clone() };
+                let base = FileBase { file, ..base.clone() };
+                self.records.put(self.notes, &[(*document, Some(base))])?;
+            }
+            if !is_detour {
+                named.insert(*document);
+            }
+        }
+        Ok(named)
+    }
+
+    /// Links are written again that lead to documents whose files have other paths.
+    fn relink(&mut self, plan: &MirrorPlan, mut named: BTreeSet<DocumentId>) -> Result<()> {
+        named.extend(plan.renamed.keys());
+        for id in named {
+            // A file that was edited has the links that its author gave it.
+            let is_edited = |linking: &DocumentId| {
+                plan.applied.contains(linking) && plan.renamed.contains_key(&id)
+            };
             for linking in linking_documents(self.notes, id.root())? {
-                // A file that was edited has the links that its author gave it.
-                let is_edited = plan.applied.contains(&linking) && plan.renamed.contains_key(&id);
-                if self.paths.contains_key(&linking) && !is_edited {
+                if self.paths.contains_key(&linking) && !is_edited(&linking) {
                     self.written.insert(linking);
                 }
             }
@@ -107,18 +181,20 @@ impl MirrorRun<'_, '_, '_> {
         Ok(())
     }
 
-    fn rename_file(&mut self, from: &str, to: &str) -> Result<()> {
-        self.files.files.rename(from, to)?;
-        self.files.relist(from)?;
-        self.files.relist(to)?;
-        self.report.add(MirrorChangeKind::FileRenamed, to, Some(from));
-        Ok(())
+    /// Whether no file, directory or other entry has a path.
+    fn is_free(&mut self, path: &str) -> Result<bool> {
+        match self.files.files.stat(path) {
+            Ok(found) => Ok(found.is_none()),
+            Err(error) if error.kind() == ErrorKind::Validation => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// The documents that have a file, as an export would lay them out.
     fn layout(&self, side: &SpaceSide) -> ExportLayout {
         let mut layout = ExportLayout::default();
-        ATTACHMENTS.clone_into(&mut layout.attachments);
+        let mut names = FilePaths::new(self.files.taken_paths());
+        layout.attachments = names.claim_directory(ATTACHMENTS);
         for (id, path) in self.paths.iter().filter(|(id, _)| side.documents.contains_key(id)) {
             layout.numbers.insert(*id, layout.documents.len());
             layout.documents.push(ExportedDocument { id: *id, path: path.clone() });
@@ -157,10 +233,21 @@ impl MirrorRun<'_, '_, '_> {
         })?;
         let is_there = self.files.stat(path).is_some();
         if !(is_there && self.files.hash(path)? == hash(text.as_bytes())) {
-            if !self.files.is_unchanged(path)? {
-                self.settled.remove(id);
-                self.skip_changed(path);
-                return Ok(());
+            match self.files.is_unchanged(path) {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.settled.remove(id);
+                    self.skip_changed(path);
+                    return Ok(());
+                }
+                // The next mirror may find room.
+                Err(error) if error.kind() == ErrorKind::Validation => {
+                    self.settled.remove(id);
+                    self.is_incomplete = true;
+                    self.report.skip(path, error.to_string());
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
             }
             self.files.files.write(path, &mut |out| out.write_all(text.as_bytes()))?;
             self.files.relist(path)?;
@@ -243,7 +330,7 @@ impl MirrorRun<'_, '_, '_> {
         self.records.put(self.notes, &gone)
     }
 
-    pub(super) fn put_bases(&mut self, forgotten: Vec<DocumentId>) -> Result<()> {
+    pub(super) fn forget_bases(&mut self, forgotten: Vec<DocumentId>) -> Result<()> {
         let forgotten: Vec<_> = forgotten.into_iter().map(|id| (id, None)).collect();
         self.records.put(self.notes, &forgotten)
     }

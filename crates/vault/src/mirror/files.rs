@@ -51,7 +51,8 @@ pub trait MirrorFiles: ImportSource {
     /// A file. `None` if there is none.
     ///
     /// # Errors
-    /// Errors of the store; the mirror fails.
+    /// [`leafbase::ErrorKind::Validation`] if something else has the path, such as a directory: the
+    /// file is skipped. Errors of the store; the mirror fails.
     fn stat(&mut self, path: &str) -> Result<Option<FileStat>>;
 
     /// Writes a file with what `fill` writes: replaces the one that is there, all or nothing.
@@ -192,6 +193,10 @@ impl MirrorFiles for MirrorDirectory {
             Ok(found) if found.is_file() => Ok(Some(stat(path, &found, SystemTime::now()))),
             Ok(_) => Err(Error::validation(format!("{path} is no file"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                let message = format!("{path} is no file: a part of its path is no directory");
+                Err(Error::validation(message).with_source(error))
+            }
             Err(error) => Err(io_error("read", &self.top.join(path), error)),
         }
     }

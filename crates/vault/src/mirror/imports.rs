@@ -339,7 +339,7 @@ impl MirrorRun<'_, '_, '_> {
             return Ok(());
         }
         let bytes = self.files.files.read(path, usize::MAX)?;
-        let mut paths = FilePaths::new(self.files.paths());
+        let mut paths = FilePaths::new(self.files.all_paths());
         let first = FilePaths::default().claim_conflict(path);
         // A mirror that ended before may have written it.
         let is_there =

@@ -11,6 +11,7 @@ use super::file_base::hash;
 use super::files::{FileStat, MirrorFiles};
 use crate::file_names::markdown_extension;
 use crate::folder::{ImportSource, SourceEntry, reason_to_skip};
+use crate::link_paths::directory;
 use crate::report::Skipped;
 
 /// Bytes that are hashed at a time.
@@ -24,6 +25,10 @@ pub(super) struct ListedFiles<'f> {
     /// All other files by path.
     pub(super) others: BTreeMap<String, FileStat>,
     pub(super) skipped: Vec<Skipped>,
+    /// All directories.
+    pub(super) all_directories: BTreeSet<String>,
+    /// The paths of entries that are left out, such as symbolic links. No file can have them.
+    left_out: Vec<String>,
     /// Markdown files that an import does not see.
     pub(super) omitted: BTreeSet<String>,
     /// Empty directories, of an import.
@@ -38,12 +43,14 @@ impl<'f> ListedFiles<'f> {
         // Collected at the end: a map is built from a list at less cost than entry by entry.
         let (mut notes, mut others) = (Vec::new(), Vec::new());
         let mut skipped = listing.skipped;
+        let mut left_out: Vec<String> = skipped.iter().map(|it| it.path.clone()).collect();
         // Hidden directories belong to other programs: a mirror does not report them each time.
         skipped.retain(|skipped| is_import || skipped.reason != "hidden");
         for stat in listing.files {
             match reason_to_skip(&stat.path) {
                 Some("hidden") if !is_import => {}
                 Some(reason) => {
+                    left_out.push(stat.path.clone());
                     skipped.push(Skipped { path: stat.path, reason: reason.to_owned() });
                 }
                 None if markdown_extension(&stat.path).is_some() => {
@@ -52,10 +59,30 @@ impl<'f> ListedFiles<'f> {
                 None => others.push((stat.path.clone(), stat)),
             }
         }
-        let directories = if is_import { listing.empty_directories } else { Vec::new() };
-        let (notes, others) = (notes.into_iter().collect(), others.into_iter().collect());
+        let empty = listing.empty_directories;
+        let (notes, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            (notes.into_iter().collect(), others.into_iter().collect());
+        let paths = notes.keys().chain(others.keys()).chain(&left_out);
+        let above = paths.map(|path| directory(path)).chain(empty.iter().map(String::as_str));
+        let mut all_directories = BTreeSet::new();
+        for mut at in above {
+            while !at.is_empty() && all_directories.insert(at.to_owned()) {
+                at = directory(at);
+            }
+        }
+        let directories = if is_import { empty } else { Vec::new() };
         let (omitted, hashes) = (BTreeSet::new(), HashMap::new());
-        Ok(Self { files, notes, others, skipped, omitted, directories, hashes })
+        Ok(Self {
+            files,
+            notes,
+            others,
+            skipped,
+            all_directories,
+            left_out,
+            omitted,
+            directories,
+            hashes,
+        })
     }
 
     /// The file at a path, as it was listed or last written.
@@ -63,7 +90,17 @@ impl<'f> ListedFiles<'f> {
         self.notes.get(path).or_else(|| self.others.get(path))
     }
 
-    /// All paths.
+    /// The paths that no directory can have: those of files, and of entries that are left out.
+    pub(super) fn taken_paths(&self) -> impl Iterator<Item = &str> {
+        self.paths().chain(self.left_out.iter().map(String::as_str))
+    }
+
+    /// The paths that no new file can have.
+    pub(super) fn all_paths(&self) -> impl Iterator<Item = &str> {
+        self.taken_paths().chain(self.all_directories.iter().map(String::as_str))
+    }
+
+    /// All paths of files.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.notes.keys().chain(self.others.keys()).map(String::as_str)
     }
@@ -95,11 +132,23 @@ impl<'f> ListedFiles<'f> {
         })
     }
 
-    /// Lists a file again that was written.
-    pub(super) fn relist(&mut self, path: &str) -> Result<()> {
+    /// Renames a file. There is none at the path `to`.
+    pub(super) fn rename(&mut self, from: &str, to: &str) -> Result<()> {
+        self.files.rename(from, to)?;
+        // A file system that ignores case would still find it under its old path.
+        self.forget(from);
+        self.relist(to)
+    }
+
+    fn forget(&mut self, path: &str) {
         self.notes.remove(path);
         self.others.remove(path);
         self.hashes.remove(path);
+    }
+
+    /// Lists a file again that was written.
+    pub(super) fn relist(&mut self, path: &str) -> Result<()> {
+        self.forget(path);
         if let Some(stat) = self.files.stat(path)? {
             let is_note = markdown_extension(path).is_some();
             let listed = if is_note { &mut self.notes } else { &mut self.others };

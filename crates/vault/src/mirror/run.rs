@@ -131,13 +131,11 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         let SpaceState { side, base, trash, is_same_history } = state;
         self.assume_uploads(&base)?;
         let bases = base.files.clone();
-        let empty: Vec<String> = self.files.directories.iter().map(|at| format!("{at}/")).collect();
         // A first import makes its own folders.
         let directories = if self.options.import.is_some() && bases.is_empty() {
             Directories::default()
         } else {
-            let paths = self.files.paths().chain(empty.iter().map(String::as_str));
-            Directories::new(&side, &bases, paths)
+            Directories::new(&side, &bases, &self.files)
         };
         let notes = self.files.notes.clone();
         let by_base_alone = self.options.import.is_some();
@@ -294,12 +292,14 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         self.rename_documents(plan, &mut directories)?;
         self.read_files(plan, &directories)?;
         self.trash(plan)?;
-        self.write_files(plan, bases)?;
+        // New files may have the paths of those that are removed, and of bases that are forgotten:
+        // after a crash they would be taken for them.
         self.remove_files(plan)?;
         let kept = pairs.iter().filter_map(|pair| pair.document);
         let kept: BTreeSet<DocumentId> = kept.chain(plan.restored.iter().copied()).collect();
         let forgotten = plan.forgotten.iter().filter(|id| !kept.contains(id));
-        self.put_bases(forgotten.copied().collect())
+        self.forget_bases(forgotten.copied().collect())?;
+        self.write_files(plan, bases)
     }
 
     /// Whether the host cancelled. Counts a step.

@@ -7,6 +7,7 @@ use leafbase::bulk::{SpaceView, StoredDocument};
 use leafbase::{DocumentId, Error, FolderId, FolderRecord, Location, Result};
 
 use super::file_base::FileBase;
+use super::listed_files::ListedFiles;
 use super::options::MirrorOptions;
 use crate::file_names::{AllocatedNames, DAILY_NOTES, decode};
 use crate::link_paths::{directory, file_name};
@@ -122,30 +123,23 @@ pub(super) struct Directories {
 }
 
 impl Directories {
-    /// The directories that folders have by the base, by their names, or else will have. `paths`
-    /// are the files of the folder.
-    pub(super) fn new<'p>(
+    /// The directories that folders have by the base, by their names, or else will have.
+    pub(super) fn new(
         side: &SpaceSide,
         bases: &BTreeMap<DocumentId, FileBase>,
-        paths: impl IntoIterator<Item = &'p str>,
+        files: &ListedFiles<'_>,
     ) -> Self {
-        let mut existing = BTreeSet::new();
-        for path in paths {
-            let mut at = directory(path);
-            while !at.is_empty() && existing.insert(at.to_owned()) {
-                at = directory(at);
-            }
-        }
+        let existing = &files.all_directories;
         let mut directories = Self { top: side.top, ..Self::default() };
         for (document, base) in bases {
             let found = side.documents.get(document).filter(|found| found.place == base.place);
             if let Some(Location::Folder(folder)) = found.map(|found| found.row.record.location) {
-                directories.assume(side, folder, directory(&base.file.path), &existing);
+                directories.assume(side, folder, directory(&base.file.path), existing);
             }
         }
         let mut names: HashMap<String, AllocatedNames> = HashMap::new();
-        for at in &existing {
-            names.entry(directory(at).to_owned()).or_default().reserve(file_name(at));
+        for path in existing.iter().map(String::as_str).chain(files.taken_paths()) {
+            names.entry(directory(path).to_owned()).or_default().reserve(file_name(path));
         }
         for (_, folder) in side.folders() {
             if directories.of_folder.contains_key(&folder.id) {
@@ -201,11 +195,17 @@ impl Directories {
         }
     }
 
+    /// The directories of folders.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.folders.keys().map(String::as_str)
+    }
+
     /// The folder of a directory. `None` if it has none yet, or is the top.
     pub(super) fn folder(&self, path: &str) -> Option<FolderId> {
         self.folders.get(path).copied()
     }
 
+    /// The folders by their directories.
     pub(super) fn folders(&self) -> &HashMap<String, FolderId> {
         &self.folders
     }
@@ -219,6 +219,7 @@ pub(super) struct FilePaths {
 }
 
 impl FilePaths {
+    /// All but `paths`.
     pub(super) fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let mut allocated = Self::default();
         for path in paths {
@@ -254,12 +255,26 @@ impl FilePaths {
         Some(path)
     }
 
+    /// The path of a directory at the top.
+    pub(super) fn claim_directory(&mut self, name: &str) -> String {
+        self.names.entry(String::new()).or_default().claim(name, "")
+    }
+
     /// The path of the second file of a conflict.
     pub(super) fn claim_conflict(&mut self, path: &str) -> String {
+        self.claim_titled(path, " (conflict)")
+    }
+
+    /// A free path for a file that will have the path `path`.
+    pub(super) fn claim_beside(&mut self, path: &str) -> String {
+        self.claim_titled(path, "")
+    }
+
+    fn claim_titled(&mut self, path: &str, suffix: &str) -> String {
         let stem = decode(crate::file_names::without_extension(file_name(path)));
         let at = directory(path);
         let names = self.names.entry(at.to_owned()).or_default();
-        join(at, &names.claim_document(&format!("{stem} (conflict)")))
+        join(at, &names.claim_document(&format!("{stem}{suffix}")))
     }
 }
 
