@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use leafbase::bulk::{Subtrees, TextRole};
 use leafbase::markdown;
-use leafbase::{BlockData, BlockId, BlockKind, TextStyle};
+use leafbase::{Block, BlockData, BlockId, BlockKind, TextStyle};
 
 use crate::logseq_ids;
 
@@ -230,6 +230,13 @@ impl Anchors {
     /// The anchors of a whole document. Its root has none: a link to it has no fragment.
     pub(super) fn of_document(document: &Subtrees) -> Self {
         Self::of(document.0.iter().skip(1).map(|node| (node.block.id, &node.block.data)))
+    }
+
+    /// The anchors of a document as a reply has it.
+    pub(super) fn of_block(document: &Block) -> Self {
+        let blocks: Vec<_> =
+            document.walk().skip(1).map(|(_, block)| (block.id, &block.data)).collect();
+        Self::of(blocks)
     }
 
     /// The anchors of blocks in document order, without the root.

@@ -35,7 +35,8 @@ use run::MirrorRun;
 ///   becomes a second file and document, `Trip (conflict).md`.
 /// - A renamed or moved file renames or moves its document, which keeps its ID, and the other way
 ///   round. A file is recognised by its content; the links of other files to it are written again,
-///   of those that were edited meanwhile, too.
+///   of those that were edited meanwhile, too, and so are its own if they depend on its path.
+/// - Links to a heading or block whose anchor changed on either side are written again as well.
 /// - Documents and files that one side removed, and the other did not change, are removed there;
 ///   documents go to the trash. If the other side changed them, they are kept.
 /// - Files without a document become documents as an import makes them, with attachments; documents

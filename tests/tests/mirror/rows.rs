@@ -495,6 +495,77 @@ fn put_all(files: &mut Files, all: &[(&str, &str)]) {
     all.iter().for_each(|(path, text)| files.put(path, *text));
 }
 
+fn move_to(notes: &Connection, title: &str, folder: &str) {
+    let folders = notes.folders().unwrap();
+    let folder = folders.iter().find(|it| it.name == folder).unwrap();
+    let leafbase::FolderRef::Folder(folder) = folder.id else { panic!("{folder:?}") };
+    notes.move_documents(MoveDocuments::new([titled(notes, title)], folder)).unwrap();
+}
+
+#[test]
+fn links_of_a_renamed_file_lead_where_they_led() {
+    let moved: &[(&str, &str)] = &[
+        ("a/A.md", "see [x](C.md), [[C]] and ![](pic.png)\n"),
+        ("a/C.md", "c\n"),
+        ("a/pic.png", "picture"),
+        ("b/C.md", "other\n"),
+    ];
+    let text = "see [x](../a/C.md), [[a/C|C]] and ![](../a/pic.png)\n";
+    let own: &[(&str, &str)] = &[("A.md", "me [[A]] [x](A.md)\n"), ("B.md", "b\n")];
+    let own_text = "me [[N|A]] [x](N.md)\n";
+    let rename = |from: &'static str, to: &'static str| {
+        move |_: &Connection, files: &mut Files| {
+            let file = files.files.remove(from).unwrap();
+            files.files.insert(to.to_owned(), file);
+        }
+    };
+    type Change = Box<dyn Fn(&Connection, &mut Files)>;
+    let rows: [(_, Change, _, _); 4] = [
+        (moved, Box::new(|notes, _| move_to(notes, "A", "b")), "b/A.md", text),
+        (moved, Box::new(rename("a/A.md", "b/A.md")), "b/A.md", text),
+        (own, Box::new(|notes, _| retitle(notes, "A", "N")), "N.md", own_text),
+        (own, Box::new(rename("A.md", "N.md")), "N.md", own_text),
+    ];
+    for (before, change, path, expected) in rows {
+        let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+        put_all(&mut files, before);
+        run(&notes, &mut files);
+        change(&notes, &mut files);
+        run(&notes, &mut files);
+        assert_eq!(files.text(path), expected);
+        files.put(path, format!("{expected}\nmore\n"));
+        let report = run(&notes, &mut files);
+        assert_eq!(report.warnings, [], "{path}");
+        assert_eq!(files.text(path), format!("{expected}\nmore\n"));
+        assert!(run(&notes, &mut files).is_unchanged());
+    }
+}
+
+#[test]
+fn links_follow_a_heading() {
+    for in_space in [true, false] {
+        let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+        let linking = "[y](T.md#head)\n\n[[T]] [[T#Head]]\n";
+        put_all(&mut files, &[("L.md", linking), ("M.md", linking), ("T.md", "# Head\n")]);
+        run(&notes, &mut files);
+        if in_space {
+            edit(&notes, "T", "Head", "Other");
+        } else {
+            files.put("T.md", "# Other\n");
+        }
+        // One is edited at the same time.
+        files.put("M.md", format!("{linking}\nmore [[T#Gone]]\n"));
+        let report = run(&notes, &mut files);
+        let warnings: Vec<_> = report.warnings.iter().map(|it| it.message.as_str()).collect();
+        let missing = "T.md has no heading or block #Gone; the link leads to the document";
+        assert_eq!(warnings, [missing]);
+        let expected = "[y](T.md#other)\n\n[[T]] [T#Head](T.md#other)\n";
+        assert_eq!(files.text("L.md"), expected);
+        assert!(files.text("M.md").starts_with(expected), "{}", files.text("M.md"));
+        assert!(run(&notes, &mut files).is_unchanged());
+    }
+}
+
 /// Files get the names that others give up in the same run, whenever that ends.
 #[test]
 fn files_take_over_names() {

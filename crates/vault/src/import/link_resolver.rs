@@ -45,7 +45,7 @@ impl AnchorPlaceholders {
 pub(crate) struct PendingLink {
     /// Index of its block in document order.
     pub(super) block: usize,
-    pub(super) line: Option<usize>,
+    pub(crate) line: Option<usize>,
     pub(crate) target: FileIndex,
     /// The ID in its URL: a placeholder, or the root of the target.
     pub(crate) id: BlockId,

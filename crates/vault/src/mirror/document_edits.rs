@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use leafbase::bulk::{self, DocumentFactory, FileLayout, SpaceView};
 use leafbase::markdown;
 use leafbase::{
-    AssetId, BackLinks, BlockDraft, BlockId, Connection, DocumentId, DocumentRecord, Edit, Error,
-    ErrorKind, Location, Result,
+    AssetId, AssetUrl, BackLinks, BlockDraft, BlockId, Connection, DocumentId, DocumentRecord,
+    Edit, Error, ErrorKind, Location, Result,
 };
 
 use crate::import::{FileIndex, ImportPlan, Importer, PendingLink};
@@ -94,16 +94,18 @@ fn shown_files(drafts: &[BlockDraft]) -> BTreeSet<AssetId> {
     files
 }
 
-/// Resolves links to headings and blocks by the documents as they are. Returns the files in which
-/// one was not found: those links lead to their document.
-pub(super) fn resolve_anchors(
+/// Resolves links to headings and blocks by the documents as they are, or else by the anchors that
+/// `past` says that blocks had. Returns the files in which one was not found as it is, and the
+/// links that were not found at all: those lead to their document.
+pub(super) fn resolve_anchors<'l>(
     view: &SpaceView<'_>,
     plan: &ImportPlan,
-    pending: &[PendingLink],
+    pending: &'l [PendingLink],
     drafts: &mut [BlockDraft],
-) -> Result<BTreeSet<FileIndex>> {
+    past: &dyn Fn(DocumentId) -> Result<Option<Anchors>>,
+) -> Result<(BTreeSet<FileIndex>, Vec<&'l PendingLink>)> {
     let mut anchors: BTreeMap<FileIndex, Anchors> = BTreeMap::new();
-    let (mut urls, mut unresolved) = (HashMap::new(), BTreeSet::new());
+    let (mut urls, mut unresolved, mut missing) = (HashMap::new(), BTreeSet::new(), Vec::new());
     for link in pending {
         let (Some(anchor), Some(target)) = (&link.anchor, plan.files.get(link.target)) else {
             continue;
@@ -113,9 +115,12 @@ pub(super) fn resolve_anchors(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(Anchors::of_document(&view.subtree(root)?)),
         };
-        let found = known.find(anchor);
+        let mut found = known.find(anchor);
         if found.is_none() {
             unresolved.insert(link.target);
+            let before = past(target.id)?.and_then(|past| past.find(anchor));
+            found = before.filter(|block| known.name(*block).is_some());
+            missing.extend(found.is_none().then_some(link));
         }
         urls.insert(link.id, block_url(found.unwrap_or(root)));
     }
@@ -125,7 +130,27 @@ pub(super) fn resolve_anchors(
         rewrite_urls(data, &mut |link| urls.get(&linked_block(link.url)?).cloned());
         stack.extend(content.iter_mut());
     }
-    Ok(unresolved)
+    Ok((unresolved, missing))
+}
+
+/// The anchors that the blocks of a document had after the change `sequence`. `None` if that is
+/// gone from the change log.
+pub(super) fn past_anchors(
+    notes: &Connection,
+    document: DocumentId,
+    sequence: u64,
+) -> Result<Option<Anchors>> {
+    match notes.document_at(document, sequence) {
+        Ok(block) => Ok(Some(Anchors::of_block(&block))),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error says that a version of a document is not kept, or too large to be shown.
+fn is_gone(error: &Error) -> bool {
+    use ErrorKind::{HistoryGone, LimitExceeded, NotFound};
+    matches!(error.kind(), NotFound | HistoryGone | LimitExceeded)
 }
 
 /// A document, or a file as its document would have it, with the blocks that its markdown parses
@@ -181,9 +206,7 @@ impl ShownMarkdown {
                 let text = markdown::render_as_written(block.children(), file);
                 Self::new(text, file, factory).map(Some)
             }
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::HistoryGone) => {
-                Ok(None)
-            }
+            Err(error) if is_gone(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -229,15 +252,44 @@ pub(super) fn rename(
     Ok(change.map(|change| change.sequence))
 }
 
-/// The documents that link to a root or to a block below it.
-pub(super) fn linking_documents(notes: &Connection, root: BlockId) -> Result<Vec<DocumentId>> {
+/// Whether a document has links to itself, or if its file `is_moved` to another directory, any
+/// links: the path of the file says how they are written.
+pub(super) fn has_links_by_path(
+    view: &SpaceView<'_>,
+    document: DocumentId,
+    is_moved: bool,
+) -> Result<bool> {
+    let (mut blocks, mut has_files) = (Vec::new(), false);
+    for mut node in view.subtree(document.root())?.0 {
+        rewrite_urls(&mut node.block.data, &mut |link| {
+            has_files |= AssetUrl::asset_of(link.url).is_some();
+            blocks.extend(linked_block(link.url));
+            None
+        });
+    }
+    if is_moved && (has_files || !blocks.is_empty()) {
+        return Ok(true);
+    }
+    for block in blocks {
+        if view.document_of(block)? == Some(document) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The documents that link to a root or to a block below it, with the target of each link.
+pub(super) fn linking_documents(
+    notes: &Connection,
+    root: BlockId,
+) -> Result<Vec<(DocumentId, Option<BlockId>)>> {
     let (mut found, mut request) = (Vec::new(), BackLinks::to(root));
     loop {
         let page = match notes.back_links(request) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found),
             page => page?,
         };
-        found.extend(page.iter().map(|link| link.document_id));
+        found.extend(page.iter().map(|link| (link.document_id, link.target_block_id)));
         let Some(cursor) = page.next_cursor.clone() else { return Ok(found) };
         request = BackLinks::to(root).after(cursor);
     }

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use leafbase::bulk::{self, SpaceView, invariant};
-use leafbase::{AssetId, DocumentId, ErrorKind, Result};
+use leafbase::{AssetId, BlockId, DocumentId, ErrorKind, Result};
 
-use super::document_edits::linking_documents;
+use super::document_edits::{has_links_by_path, linking_documents, past_anchors};
 use super::file_base::{AttachmentBase, FileBase, FileVersion, hash};
 use super::plan::MirrorPlan;
 use super::renames::{FileRename, ordered};
@@ -17,6 +17,7 @@ use crate::export::{
     RenderedLinks,
 };
 use crate::file_names::fold;
+use crate::link_paths::{Anchors, directory};
 use crate::report::{MirrorChangeKind, VaultWarning};
 
 impl MirrorRun<'_, '_, '_> {
@@ -33,7 +34,7 @@ impl MirrorRun<'_, '_, '_> {
         }
         bulk::read(notes, |view| {
             let side = SpaceSide::read(view, self.options)?;
-            let unnamed = self.name_files(plan, bases, &side)?;
+            let unnamed = self.name_files(view, plan, bases, &side)?;
             let layout = self.layout(&side);
             let written: Vec<ExportedDocument> = layout
                 .documents
@@ -67,6 +68,7 @@ impl MirrorRun<'_, '_, '_> {
     /// the documents whose files could not be renamed.
     fn name_files(
         &mut self,
+        view: &SpaceView<'_>,
         plan: &MirrorPlan,
         bases: &BTreeMap<DocumentId, FileBase>,
         side: &SpaceSide,
@@ -118,7 +120,8 @@ impl MirrorRun<'_, '_, '_> {
             self.paths.insert(id, to);
             named.insert(id);
         }
-        self.relink(plan, named)?;
+        self.relink(view, plan, bases, named)?;
+        self.relink_anchors(view, plan)?;
         Ok(unnamed)
     }
 
@@ -164,21 +167,69 @@ impl MirrorRun<'_, '_, '_> {
         Ok(named)
     }
 
-    /// Links are written again that lead to documents whose files have other paths.
-    fn relink(&mut self, plan: &MirrorPlan, mut named: BTreeSet<DocumentId>) -> Result<()> {
+    /// Links are written again that lead to documents whose files have other paths, and those of
+    /// these files that their paths decide.
+    fn relink(
+        &mut self,
+        view: &SpaceView<'_>,
+        plan: &MirrorPlan,
+        bases: &BTreeMap<DocumentId, FileBase>,
+        mut named: BTreeSet<DocumentId>,
+    ) -> Result<()> {
         named.extend(plan.renamed.keys());
         for id in named {
             // A file that was edited has the links that its author gave it.
             let is_edited = |linking: &DocumentId| {
                 plan.applied.contains(linking) && plan.renamed.contains_key(&id)
             };
-            for linking in linking_documents(self.notes, id.root())? {
+            for (linking, _) in linking_documents(self.notes, id.root())? {
                 if self.paths.contains_key(&linking) && !is_edited(&linking) {
                     self.written.insert(linking);
                 }
             }
+            let paths = bases.get(&id).zip(self.paths.get(&id));
+            let is_moved =
+                paths.is_some_and(|(base, to)| directory(&base.file.path) != directory(to));
+            if paths.is_some() && !is_edited(&id) && has_links_by_path(view, id, is_moved)? {
+                self.written.insert(id);
+            }
         }
         Ok(())
+    }
+
+    /// Links are written again that lead to blocks whose anchors are others by now.
+    fn relink_anchors(&mut self, view: &SpaceView<'_>, plan: &MirrorPlan) -> Result<()> {
+        let edited = plan.applied.iter().chain(plan.compared.keys()).chain(&plan.written);
+        let is_known = |id: &DocumentId| self.base_changes.contains_key(id);
+        let edited: BTreeSet<DocumentId> = edited.copied().filter(is_known).collect();
+        for id in edited {
+            let links = linking_documents(self.notes, id.root())?.into_iter();
+            let links = links.filter_map(|(linking, block)| Some((linking, block?)));
+            let links: Vec<(DocumentId, BlockId)> =
+                links.filter(|(_, block)| *block != id.root()).collect();
+            let before = if links.is_empty() { None } else { self.past_anchors(id)? };
+            if let Some(before) = before {
+                let anchors = Anchors::of_document(&view.subtree(id.root())?);
+                let is_other = |block: &BlockId| anchors.name(*block) != before.name(*block);
+                let linking = links.iter().filter(|(_, block)| is_other(block));
+                let linking = linking.map(|(linking, _)| *linking);
+                let linking: Vec<DocumentId> =
+                    linking.filter(|linking| self.paths.contains_key(linking)).collect();
+                // If the mirror ends before, the next one finds the anchors changed.
+                self.unnamed.extend((!linking.is_empty()).then_some(id));
+                self.written.extend(linking);
+            }
+        }
+        Ok(())
+    }
+
+    /// The anchors that the blocks of a document had when it was last equal to its file, if that is
+    /// known.
+    pub(super) fn past_anchors(&self, document: DocumentId) -> Result<Option<Anchors>> {
+        match self.base_changes.get(&document) {
+            Some(change) => past_anchors(self.notes, document, *change),
+            None => Ok(None),
+        }
     }
 
     /// Whether no file, directory or other entry has a path.

@@ -138,6 +138,10 @@ impl MirrorRun<'_, '_, '_> {
         // Once more for links to headings and blocks that other files have got.
         for task in again {
             import.forget_warnings(task.index);
+            let path = plan.path(task.index);
+            self.report.warnings.retain(|warning| {
+                warning.kind != VaultWarningKind::MissingAnchor || warning.path != path
+            });
             self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
         }
         let relinked: BTreeSet<DocumentId> = import.relinked().collect();
@@ -193,11 +197,20 @@ impl MirrorRun<'_, '_, '_> {
         };
         let named = import.link_references(index, &mut file)?;
         let mut drafts = std::mem::take(&mut file.drafts);
-        let (mut uncertain, present) = bulk::read(self.notes, |view| {
-            let uncertain =
-                document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts)?;
-            Ok((uncertain, ShownMarkdown::present(view, factory, document)?))
+        let (mut uncertain, missing, present) = bulk::read(self.notes, |view| {
+            let past = |document| self.past_anchors(document);
+            let (uncertain, missing) =
+                document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts, &past)?;
+            Ok((uncertain, missing, ShownMarkdown::present(view, factory, document)?))
         })?;
+        for link in missing {
+            let (target, anchor) = (plan.path(link.target), link.anchor.as_deref().unwrap_or(""));
+            let message = format!(
+                "{target} has no heading or block #{anchor}; the link leads to the document"
+            );
+            let warning = VaultWarning::of_file(&path, VaultWarningKind::MissingAnchor, message);
+            self.report.warnings.push(VaultWarning { line: link.line, ..warning });
+        }
         uncertain.extend(named);
         let content = match comparison {
             None => ReadContent::OfFile,

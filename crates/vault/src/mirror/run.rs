@@ -38,10 +38,12 @@ pub(super) struct MirrorRun<'a, 'f, 'p> {
     pub(super) paths: BTreeMap<DocumentId, String>,
     /// The last change that the mirror made to a document, or the one that it planned with.
     pub(super) changes: HashMap<DocumentId, u64>,
+    /// The change at which each document was last equal to its file, in this history.
+    pub(super) base_changes: HashMap<DocumentId, u64>,
     /// Documents that are equal to their file, though their base does not say so.
     pub(super) settled: BTreeSet<DocumentId>,
-    /// Documents that were renamed on either side, until their files and the links to them are
-    /// written.
+    /// Documents that were renamed on either side, or have blocks with other anchors, until their
+    /// files and the links to them are written.
     pub(super) unnamed: BTreeSet<DocumentId>,
     /// Documents that are written to their files.
     pub(super) written: BTreeSet<DocumentId>,
@@ -89,6 +91,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             progress: ProgressCounter::new(progress, 0),
             paths: BTreeMap::new(),
             changes: HashMap::new(),
+            base_changes: HashMap::new(),
             settled: BTreeSet::new(),
             unnamed: BTreeSet::new(),
             written: BTreeSet::new(),
@@ -131,6 +134,9 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         let SpaceState { side, base, trash, is_same_history } = state;
         self.assume_uploads(&base)?;
         let bases = base.files.clone();
+        if is_same_history {
+            self.base_changes = bases.iter().map(|(id, base)| (*id, base.change)).collect();
+        }
         // A first import makes its own folders.
         let directories = if self.options.import.is_some() && bases.is_empty() {
             Directories::default()
