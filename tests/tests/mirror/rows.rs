@@ -630,6 +630,21 @@ fn files_take_over_names() {
     }
 }
 
+#[test]
+fn a_document_that_returns_has_the_name_of_its_file() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    put_all(&mut files, &[("A.md", A), ("sub/D.md", "d\n"), ("L.md", "[[D]]\n")]);
+    run(&notes, &mut files);
+    notes.delete_documents(DeleteDocuments::new([titled(&notes, "D")])).unwrap();
+    let file = files.files.remove("sub/D.md").unwrap();
+    files.files.insert("sub/New.md".to_owned(), file);
+    run(&notes, &mut files);
+    assert_eq!(text(&notes, "New"), "d");
+    assert_eq!(files.paths(), ["A.md", "L.md", "sub/New.md"]);
+    assert_eq!(files.text("L.md"), "[[New|D]]\n");
+    assert!(run(&notes, &mut files).is_unchanged());
+}
+
 /// Directories, symbolic links and other files keep their names.
 #[test]
 #[cfg(unix)]

@@ -17,8 +17,8 @@ pub(super) struct MirrorPlan {
     pub(super) paths: BTreeMap<DocumentId, String>,
     /// The documents that took the name of their file, with its path before.
     pub(super) renamed: BTreeMap<DocumentId, String>,
-    /// Documents in the trash whose file was edited.
-    pub(super) restored: BTreeSet<DocumentId>,
+    /// Documents in the trash whose file was edited or renamed, with its path before.
+    pub(super) restored: BTreeMap<DocumentId, String>,
     /// Documents whose file was edited.
     pub(super) applied: BTreeSet<DocumentId>,
     /// Documents that were changed, and may differ from their file.
@@ -147,7 +147,7 @@ impl PlanInput<'_, '_> {
     }
 
     fn add_file(&mut self, plan: &mut MirrorPlan, pair: &Pair, path: &str) -> Result<()> {
-        let Some((document, _)) = &pair.base else {
+        let Some((document, base)) = &pair.base else {
             plan.imported.insert(path.to_owned());
             return Ok(());
         };
@@ -158,8 +158,9 @@ impl PlanInput<'_, '_> {
             plan.removed.insert(*document, path.to_owned());
         } else if self.trash.contains(document) {
             plan.paths.insert(*document, path.to_owned());
-            plan.restored.insert(*document);
+            plan.restored.insert(*document, base.file.path.clone());
             plan.applied.insert(*document);
+            plan.renamed.extend(pair.file_rename().map(|(from, _)| (*document, from.to_owned())));
         } else {
             plan.imported.insert(path.to_owned());
             plan.forgotten.push(*document);
@@ -232,9 +233,9 @@ impl MirrorPlan {
         for (id, from) in &self.renamed {
             report.add(Kind::DocumentRenamed, path(id), Some(from));
         }
-        let applied = self.applied.difference(&self.restored);
+        let applied = self.applied.iter().filter(|id| !self.restored.contains_key(id));
         applied.for_each(|id| report.add(Kind::DocumentUpdated, path(id), None));
-        self.restored.iter().for_each(|id| report.add(Kind::Restored, path(id), None));
+        self.restored.keys().for_each(|id| report.add(Kind::Restored, path(id), None));
         for (id, comparison) in &self.compared {
             let kind = if comparison.is_file_edited { Kind::Merged } else { Kind::FileWritten };
             report.add(kind, path(id), None);

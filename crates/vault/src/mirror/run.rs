@@ -302,7 +302,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         // after a crash they would be taken for them.
         self.remove_files(plan)?;
         let kept = pairs.iter().filter_map(|pair| pair.document);
-        let kept: BTreeSet<DocumentId> = kept.chain(plan.restored.iter().copied()).collect();
+        let kept: BTreeSet<DocumentId> = kept.chain(plan.restored.keys().copied()).collect();
         let forgotten = plan.forgotten.iter().filter(|id| !kept.contains(id));
         self.forget_bases(forgotten.copied().collect())?;
         self.write_files(plan, bases)
@@ -317,7 +317,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
 
     /// Takes documents out of the trash whose files were edited.
     fn restore(&mut self, plan: &MirrorPlan) -> Result<()> {
-        for document in &plan.restored {
+        for document in plan.restored.keys() {
             if self.is_stopped() {
                 return Ok(());
             }
@@ -347,9 +347,9 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
     /// Gives documents the names of their files.
     fn rename_documents(&mut self, plan: &MirrorPlan, directories: &mut Directories) -> Result<()> {
         let factory = DocumentFactory::new(self.notes);
-        let restored = plan.restored.iter().map(|id| (id, None));
-        let renamed = plan.renamed.iter().map(|(id, from)| (id, Some(from)));
-        for (document, from) in renamed.chain(restored) {
+        let mut former_paths = plan.restored.clone();
+        former_paths.extend(plan.renamed.clone());
+        for (document, from) in &former_paths {
             if self.is_stopped() {
                 return Ok(());
             }
@@ -362,9 +362,11 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             }
             // A daily note keeps its day, whatever its file is called.
             let Some(row) = row.filter(|row| row.record.day.is_none()) else { continue };
-            let is_named = from.is_some_and(|from| file_name(from) == file_name(&path));
-            let title = (!is_named && from.is_some()).then(|| markdown_file::title(&path));
-            let is_placed = from.is_some_and(|from| directory(from) == directory(&path));
+            let is_named = file_name(from) == file_name(&path);
+            let title = (!is_named).then(|| markdown_file::title(&path));
+            // One that returned is not in its folder.
+            let is_placed =
+                directory(from) == directory(&path) && !plan.restored.contains_key(document);
             let location = if is_placed { None } else { Some(self.location(&path, directories)?) };
             let expected = self.changes.get(document).copied();
             let change = document_edits::rename(
@@ -377,7 +379,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             if expected == Some(row.last_change) {
                 self.changes.extend(change.map(|change| (*document, change)));
             }
-            if let Some(from) = from {
+            if *from != path {
                 self.report.add(MirrorChangeKind::DocumentRenamed, &path, Some(from));
             }
         }
