@@ -645,6 +645,16 @@ fn a_document_that_returns_has_the_name_of_its_file() {
     assert!(run(&notes, &mut files).is_unchanged());
 }
 
+#[test]
+fn changes_are_listed_by_path() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    let names = ["A.md", "B.md", "C.md", "D.md", "E.md", "F.md"];
+    names.iter().for_each(|name| files.put(name, "x\n"));
+    let report = run(&notes, &mut files);
+    let paths: Vec<_> = report.changes.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(paths, names);
+}
+
 /// Directories, symbolic links and other files keep their names.
 #[test]
 #[cfg(unix)]

@@ -79,7 +79,7 @@ impl MirrorOptions {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MirrorReport {
-    /// Changes carried over; with [`MirrorOptions::dry_run`] those planned.
+    /// Changes carried over, sorted by path; with [`MirrorOptions::dry_run`] those planned.
     pub changes: Vec<MirrorChange>,
     /// Files and documents that are equal.
     pub unchanged: u64,
@@ -101,6 +101,11 @@ impl MirrorReport {
     pub(super) fn add(&mut self, kind: MirrorChangeKind, path: &str, other: Option<&str>) {
         let other = other.map(ToOwned::to_owned);
         self.changes.push(MirrorChange { kind, path: path.to_owned(), other });
+    }
+
+    /// Sorts the changes by path. Those of one file stay in their order.
+    pub(super) fn sort_changes(&mut self) {
+        self.changes.sort_by(|one, other| one.path.cmp(&other.path));
     }
 
     pub(super) fn skip(&mut self, path: &str, reason: impl Into<String>) {

@@ -159,6 +159,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         self.progress.add(plan.steps());
         if self.options.dry_run {
             plan.report(&mut self.report);
+            self.report.sort_changes();
             return Ok((self.report, self.created));
         }
         self.carry_over(&side, &bases, &plan, &pairs, directories)?;
@@ -169,6 +170,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         }
         let line = |warning: &VaultWarning| (warning.path.clone(), warning.line);
         self.report.warnings.sort_by_key(line);
+        self.report.sort_changes();
         Ok((self.report, self.created))
     }
 
