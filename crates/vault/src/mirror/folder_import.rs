@@ -7,7 +7,7 @@ use std::path::Path;
 use leafbase::bulk::{self, DocumentFactory};
 use leafbase::{BlockDraft, BlockKind, Connection, DocumentId, DocumentVersion, Progress, Result};
 
-use super::document_edits;
+use super::document_edits::ShownMarkdown;
 use super::file_base::FileBase;
 use super::files::MirrorDirectory;
 use super::options::MirrorOptions;
@@ -158,8 +158,8 @@ impl MirrorRun<'_, '_, '_> {
         let first = first.filter(|first| first.blocks.contains(&id.root()) && first.inserted > 0);
         let Some(DocumentVersion { sequence, .. }) = first else { return Ok(None) };
         // The digest is that of the text after front matter.
-        let past = document_edits::past(self.notes, &factory, id, sequence)?;
-        let is_read = past.is_some_and(|past| front_matter(&past) == front_matter(&drafts));
+        let past = ShownMarkdown::past(self.notes, &factory, id, sequence)?;
+        let is_read = past.is_some_and(|past| front_matter(&past.blocks) == front_matter(&drafts));
         Ok(is_read.then_some(sequence))
     }
 }
