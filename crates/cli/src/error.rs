@@ -290,3 +290,21 @@ const fn hint(kind: ErrorKind) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_leaves_the_steps_before() {
+        let hint = |error: CliError| match error {
+            CliError::Reported(report) => report.hint,
+            CliError::PipeClosed => None,
+        };
+        let error = |kind| Error::new(kind, "it failed");
+        let full = hint(CliError::of_steps(error(ErrorKind::NoSpace), "some is there"));
+        assert_eq!(full.as_deref(), Some("some is there"));
+        let other = hint(CliError::of_steps(error(ErrorKind::HistoryGone), "some is there"));
+        assert_eq!(other, hint(error(ErrorKind::HistoryGone).into()));
+    }
+}

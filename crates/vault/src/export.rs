@@ -274,7 +274,7 @@ impl FileRenderer<'_> {
             match self.style {
                 RenderedLinks::AsWritten(written) => written.rewrite(number, &mut node.block.data),
                 RenderedLinks::Wiki(names) => {
-                    names.rewrite(number, self.links, &mut node.block.data)
+                    names.rewrite(number, self.links, &mut node.block.data);
                 }
                 RenderedLinks::Logseq(written, logseq) => {
                     written.rewrite(number, &mut node.block.data);

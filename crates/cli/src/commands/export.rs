@@ -66,15 +66,13 @@ impl ExportCommand {
             progress.report(step.done, step.total)
         });
         drop(progress);
+        let kept = "files exported so far stay: free some space on the device and repeat the \
+                    command with --into-existing";
         let report = report.map_err(|error| match error.kind() {
             ErrorKind::Validation => {
                 CliError::from(error).hint("to write into it anyway: --into-existing")
             }
-            _ => {
-                let kept = "files exported so far stay: free some space on the device and repeat \
-                            the command with --into-existing";
-                CliError::of_steps(error, kept)
-            }
+            _ => CliError::of_steps(error, kept),
         })?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
         if context.options.json {

@@ -65,15 +65,13 @@ impl MirrorCommand {
             progress.report(step.done, step.total)
         });
         drop(progress);
+        let kept = "changes carried over so far stay: free some space on the device and repeat the \
+                    command";
         let report = report.map_err(|error| match error.kind() {
             ErrorKind::Conflict => {
                 CliError::from(error).hint("to move all documents to the trash: --allow-empty")
             }
-            _ => {
-                let kept = "changes carried over so far stay: free some space on the device and \
-                            repeat the command";
-                CliError::of_steps(error, kept)
-            }
+            _ => CliError::of_steps(error, kept),
         })?;
         // A shell goes on with the space. No error of a write is lost: it is flushed.
         notes.space().flush()?;

@@ -120,7 +120,8 @@ impl MirrorRun<'_, '_, '_> {
         bases: &BTreeMap<DocumentId, FileBase>,
         plan: &mut MirrorPlan,
     ) -> Result<()> {
-        let mut named = NamedDocuments::new(side, |id| !bases.contains_key(&id));
+        let is_free = |id| !(bases.contains_key(&id) || plan.paths.contains_key(&id));
+        let mut named = NamedDocuments::new(side, is_free);
         for path in std::mem::take(&mut plan.imported) {
             let found = named.take(&path);
             match found.map(|id| self.version_read(id, &path)).transpose()?.flatten().zip(found) {
