@@ -155,8 +155,8 @@ const BEYOND: [(&str, &str, &str); 12] = [
     ),
     (
         "insert_blocks",
-        r#"{"blocks": [{"type": "text", "markdown": "a", "text": "b"}], "position": {}}"#,
-        "blocks[0].text: text is another form of markdown: give one of them",
+        r#"{"blocks": [{"type": "text", "markdown": "a", "inlineMarkdown": "b"}], "position": {}}"#,
+        "blocks[0].inlineMarkdown: inlineMarkdown is another form of markdown: give one of them",
     ),
     (
         "insert_blocks",

@@ -44,10 +44,11 @@ pub struct TitleMention {
 
 impl<A: Unbatched> Connection<A> {
     /// The blocks that say the title of a document or page, or an alias in its front matter, as
-    /// words of their own and in any case, outside of links and of wiki links, resolved or not: an editor offers to link them. Texts
-    /// and titles are searched, also of items; not tables and code. Blocks of the document or page
-    /// itself are not listed, nor those in the trash. A page of a scope is a document here as well.
-    /// A name is not looked for if a pattern of it has more than [`Limits::PATTERN_BYTES`] bytes.
+    /// words of their own and in any case, outside of links and of wiki links, resolved or not: an
+    /// editor offers to link them. Texts and titles are searched, also of items; not tables and
+    /// code. Blocks of the document or page itself are not listed, nor those in the trash. A page
+    /// of a scope is a document here as well. A name is not looked for if a pattern of it has more
+    /// than [`Limits::PATTERN_BYTES`] bytes.
     ///
     /// Sorted by document and block, each by ID, which no edit changes. Needs the feature `search`.
     ///
