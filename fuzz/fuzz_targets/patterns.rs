@@ -104,8 +104,10 @@ fn agrees_with_another(source: &str, case_sensitive: bool, text: &str, found: &[
             assert_eq!(found, expected, "{source:?} in {text:?}");
         }
         Err(regex::Error::CompiledTooBig(_)) => {}
-        // Braces that repeat nothing are letters here, and what is quoted is quoted.
+        // Braces that repeat nothing are letters here, and what is quoted is quoted; a hyphen after
+        // a set of a class is a character, as in `[\d-.]`.
         Err(_) if source.contains('{') || source.contains("\\Q") => {}
+        Err(_) if source.contains('[') && source.contains('-') => {}
         Err(error) => panic!("{source:?} is taken, but {error}"),
     }
 }
