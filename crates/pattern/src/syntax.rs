@@ -43,7 +43,7 @@ pub(crate) struct LookAround {
     /// In bytes of the pattern.
     pub(crate) offset: usize,
     /// Its number among all capturing groups.
-    capture: u32,
+    capture: usize,
 }
 
 /// A well-formed pattern.
@@ -59,22 +59,19 @@ pub(crate) enum Capture {
     /// The look-around with this index.
     LookAround(usize),
     /// A group of the pattern, by its number without look-arounds.
-    Group(u32),
+    Group(usize),
 }
 
 impl ParsedPattern {
     /// The group with this number of the parser.
     pub(crate) fn capture(&self, number: u32) -> Capture {
+        // A pattern of limited length has fewer groups than this.
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
         match self.look_arounds.binary_search_by_key(&number, |group| group.capture) {
             Ok(index) => Capture::LookAround(index),
-            // A pattern of limited length has few groups.
-            Err(before) => Capture::Group(number.saturating_sub(count(before))),
+            Err(before) => Capture::Group(number.saturating_sub(before)),
         }
     }
-}
-
-fn count(groups: usize) -> u32 {
-    u32::try_from(groups).unwrap_or(u32::MAX)
 }
 
 /// Parses a pattern.
@@ -133,7 +130,7 @@ struct Scanner<'p> {
     origins: Vec<Origin>,
     look_arounds: Vec<LookAround>,
     /// Capturing groups so far, look-arounds included.
-    captures: u32,
+    captures: usize,
     previous: Previous,
 }
 

@@ -69,7 +69,6 @@ fn node(pattern: &ParsedPattern, hir: &Hir) -> Node {
             match pattern.capture(capture.index) {
                 Capture::LookAround(index) => Node::LookAround(index, inner),
                 Capture::Group(number) => {
-                    let number = usize::try_from(number).unwrap_or(usize::MAX);
                     Node::Group(CaptureGroup { number, name: capture.name.clone() }, inner)
                 }
             }

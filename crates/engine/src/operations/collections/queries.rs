@@ -14,7 +14,7 @@ use leafbase_collections::{
 };
 use leafbase_model::{
     BlockId, CountItems, Day, GroupValue, Item, ItemCounts, ItemFilter, ItemGroup, ItemsPage,
-    QueryItems, Result, Sort,
+    QueryItems, Result, Schema, Sort,
 };
 use leafbase_store::ItemRow;
 use leafbase_tree_ops::ReadTree;
@@ -211,12 +211,9 @@ impl<A: AccessScope> Connection<A> {
             let rows = CollectionRows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &[])?;
             let groups = group_by.map(|key| Groups::new(&rows.schema, &key)).transpose()?;
-            // Fast path: unfiltered counts come from statistics, unless the names of options are
-            // redacted: the index has them as stored.
-            let are_as_stored = groups.is_none()
-                || matches!(LinkRedactor::new(tree).redacted(&rows.schema)?, Cow::Borrowed(_));
+            // Fast path: unfiltered counts come from statistics.
             if filter.is_none()
-                && are_as_stored
+                && (groups.is_none() || has_stored_names(tree, &rows.schema)?)
                 && let Some(counts) = counted(&rows, groups.as_ref())?
             {
                 return Ok(counts);
@@ -418,6 +415,11 @@ fn count(
         })?
     })?;
     Ok(ItemCounts { count, groups: groups.map(Groups::finish) })
+}
+
+/// Whether the names of options are shown as the index has them: no link in the schema is redacted.
+fn has_stored_names(tree: &Tree<'_>, schema: &Schema) -> Result<bool> {
+    Ok(matches!(LinkRedactor::new(tree).redacted(schema)?, Cow::Borrowed(_)))
 }
 
 /// Adds the titles of related items to groups. IDs that are no items, left by damage, are dropped.
