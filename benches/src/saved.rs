@@ -23,7 +23,7 @@ pub struct Compared {
     pub peers: Vec<String>,
     /// Which of them is held against the best of the others.
     pub measured: usize,
-    /// Which is no peer, but what any would take at least.
+    /// Which is not a peer, but what any would take at least.
     pub floor: Option<usize>,
     pub rows: Vec<ComparedRow>,
 }

@@ -1,4 +1,4 @@
-//! Any name, type and bytes are stored, or refused: under a name that is no path, as a type that
+//! Any name, type and bytes are stored, or refused: under a name that is not a path, as a type that
 //! the bytes do not belie.
 #![no_main]
 

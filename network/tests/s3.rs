@@ -43,7 +43,7 @@ fn serve(root: &Path) -> SocketAddr {
                 let service = service.clone();
                 tokio::spawn(async move {
                     let server = auto::Builder::new(TokioExecutor::new());
-                    // A client that hangs up is no failure.
+                    // A client that hangs up is not a failure.
                     drop(server.serve_connection(TokioIo::new(socket), service).await);
                 });
             }

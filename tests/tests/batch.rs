@@ -163,7 +163,7 @@ fn a_write_that_failed_fails_the_batch_whatever_the_closure_says() {
         Ok(())
     });
     assert_eq!(told(&refused.unwrap_err()), ("NOT_FOUND", "blockIds[0]"));
-    // A read that fails is no write.
+    // A read that fails is not a write.
     notes
         .batch(|batch| {
             assert!(batch.fetch(Fetch::new(leafbase::BlockId::NIL)).is_err());

@@ -263,7 +263,7 @@ fn difference<A: AccessScope>(
         let closed: Vec<usize> = cycle.iter().copied().chain([edge.1]).collect();
         let is_path = closed.windows(2).all(|pair| edges.contains(&(pair[0], pair[1])));
         if !is_path || closed[0] != edge.1 || cycle.last() != Some(&edge.0) {
-            return Err(format!("{edge:?}: {cycle:?} is no cycle of it"));
+            return Err(format!("{edge:?}: {cycle:?} is not a cycle of it"));
         }
     }
     found.sort_unstable();

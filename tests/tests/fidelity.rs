@@ -88,7 +88,7 @@ const KEPT: &[&str] = &[
     "[t](Target.md) and [Target](Target.md)\n",
     "[[Target|t]] and [t](Target.md), [t](Target.md) and [[Target|t]]\n",
     "| [[Target\\|t]] | [t](Target.md) |\n| --- | --- |\n| [t](Target.md) | [[Target\\|t]] |\n",
-    // Files that are no pictures.
+    // Files that are not pictures.
     "![d](doc.pdf)\n",
     "![](doc.pdf)\n",
     "- ![d](<doc.pdf>)\n",

@@ -451,7 +451,7 @@ fn vectors(desk: &mut Desk, lisbon: DocumentId) {
     ask!(desk, notes, search as search_near(SearchDocuments::words("wool").near(near)) -> SearchPage);
     let removal = RemoveEmbeddings::new("minilm", [lisbon]);
     ask!(desk, notes, remove_embeddings(removal) -> EmbeddingModel);
-    // Back to where it was, by wrapping: vectors are no changes, and move no instant of one.
+    // Back to where it was, by wrapping: vectors are not changes, and move no instant of one.
     desk.clock.advance(0_u64.wrapping_sub(7 * 60_000));
 }
 

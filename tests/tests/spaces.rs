@@ -301,7 +301,7 @@ fn the_feed_tells_every_write_and_what_undoes_it() {
 
     let changes: Vec<_> = notes.changes_since(0).collect::<Result<_, _>>().unwrap();
     let sequences: Vec<_> = changes.iter().map(|change| change.sequence).collect();
-    assert_eq!(sequences, [1, 2, 3, 4, 5], "a write that changes nothing is no row");
+    assert_eq!(sequences, [1, 2, 3, 4, 5], "a write that changes nothing is not a row");
     assert!(changes.iter().all(|change| change.documents == [trip]));
     assert_eq!(notes.changes_since(3).count(), 2);
     assert_eq!(notes.last_sequence().unwrap(), 5);

@@ -939,7 +939,7 @@ proptest::proptest! {
     }
 }
 
-/// The corpus stands beside the project in its development checkouts, and is no part of it.
+/// The corpus stands beside the project in its development checkouts, and is not part of it.
 #[test]
 fn a_corpus_of_real_notes_comes_out_and_in_unchanged() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");

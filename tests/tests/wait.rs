@@ -37,7 +37,7 @@ fn what_was_written_before_ends_it_at_once_and_nothing_ends_it_in_time() {
     assert_eq!(notes.wait_for(start, LONG).unwrap(), last);
     assert_eq!(notes.wait_for(last, SHORT).unwrap(), last);
     assert_eq!(notes.wait_for(last, Duration::ZERO).unwrap(), last);
-    // What is refused is no write.
+    // What is refused is not a write.
     let waiting = thread::spawn({
         let notes = notes.clone();
         move || notes.wait_for(last, SHORT)

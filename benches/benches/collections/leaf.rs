@@ -192,7 +192,7 @@ impl Leafbase {
             Question::Mentioning(word) => {
                 query.filtered(on("notes", Operator::Contains, word.into()))
             }
-            other => unreachable!("{other:?} is no query"),
+            other => unreachable!("{other:?} is not a query"),
         }
     }
 

@@ -116,7 +116,7 @@ fn reader(database: &Database) -> ReadOnlyTable<&'static [u8], &'static [u8]> {
     database.begin_read().expect("read").open_table(TABLE).expect("table")
 }
 
-/// Opens a file and reads a document. Closing it is no part of that, here as for the others.
+/// Opens a file and reads a document. Closing it is not part of that, here as for the others.
 pub fn open(directory: &Path, document: Id) -> (Database, Vec<Block>) {
     let database = create(directory);
     let blocks = scan(&reader(&database), document);

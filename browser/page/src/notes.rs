@@ -130,7 +130,7 @@ operations! {
 
 fn json(reply: &impl Serialize) -> Result<String> {
     serde_json::to_string(reply)
-        .map_err(|error| Error::new(ErrorKind::Internal, format!("a reply is no JSON: {error}")))
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("a reply is not valid JSON: {error}")))
 }
 
 fn put_part(saved: &mut Vec<u8>, part: &[u8]) -> Result<()> {

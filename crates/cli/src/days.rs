@@ -69,7 +69,7 @@ impl FromStr for SpokenDay {
             return Err(error.message().to_owned());
         }
         let found = signed(&lower).or_else(|| worded(&lower));
-        found.ok_or_else(|| format!("{text:?} is no day; days are {DAY_FORMS}"))
+        found.ok_or_else(|| format!("{text:?} is not a day; days are {DAY_FORMS}"))
     }
 }
 
@@ -346,7 +346,7 @@ mod tests {
             "monday tuesday",
         ] {
             let error = said.parse::<SpokenDay>().unwrap_err();
-            assert_eq!(error, format!("{said:?} is no day; days are {DAY_FORMS}"));
+            assert_eq!(error, format!("{said:?} is not a day; days are {DAY_FORMS}"));
         }
         let error = "2026-02-30".parse::<SpokenDay>().unwrap_err();
         assert_eq!(error, "the calendar has no day 2026-02-30");

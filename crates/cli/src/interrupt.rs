@@ -34,22 +34,22 @@ pub(crate) fn forget() {
 }
 
 /// Whether Ctrl-C was pressed.
-pub(crate) fn asked() -> bool {
+pub(crate) fn is_requested() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
 /// The same as the control flow of a progress callback.
 pub(crate) fn flow() -> ControlFlow<()> {
-    if asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// Sleeps for `time`; returns true on Ctrl-C.
 pub(crate) fn pause(time: Duration) -> bool {
     let mut left = time;
-    while !left.is_zero() && !asked() {
+    while !left.is_zero() && !is_requested() {
         let step = left.min(CHECK_INTERVAL);
         thread::sleep(step);
         left -= step;
     }
-    asked()
+    is_requested()
 }

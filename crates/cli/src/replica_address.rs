@@ -10,7 +10,7 @@ use leafbase_replica::{DirectoryStore, ReplicaStore};
 use crate::context;
 use crate::error::{CliError, CliResult};
 
-/// The file without which a directory is no replica: the first one that is written there.
+/// The file without which a directory is not a replica: the first one that is written there.
 const MANIFEST: &str = "manifest";
 
 /// The place of a replica.

@@ -46,7 +46,7 @@ pub(crate) fn run(
     })
 }
 
-/// Reports an invalid command line. Help and the version are no errors: they go to the standard
+/// Reports an invalid command line. Help and the version are not errors: they go to the standard
 /// output.
 pub(crate) fn report_usage(error: &clap::Error, line: Option<usize>, wants_json: bool) -> Exit {
     if error.use_stderr() && (wants_json || line.is_some()) {

@@ -146,7 +146,7 @@ impl ShellSession {
             [".help"] => LineOutcome::Ran(self.help(number)),
             [".open", path] => LineOutcome::Ran(self.reopen(path, number)),
             [name, ..] if name.starts_with('.') => {
-                let error = CliError::usage(format!("{line:?} is no command of the shell"));
+                let error = CliError::usage(format!("{line:?} is not a shell command"));
                 let error = error.hint(OWN_COMMANDS.join(", "));
                 LineOutcome::Ran(self.report(error, number))
             }

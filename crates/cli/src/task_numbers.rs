@@ -153,7 +153,7 @@ pub(crate) fn numbers(text: &str) -> CliResult<Option<Vec<usize>>> {
         };
         let (from, to) = (parse(&from)?, parse(&to)?);
         if from > to || to - from >= MAX_RANGE {
-            let message = format!("{part} is no range of at most {MAX_RANGE} numbers");
+            let message = format!("{part} is not a range of at most {MAX_RANGE} numbers");
             return Err(CliError::usage(message));
         }
         numbers.extend(from..=to);

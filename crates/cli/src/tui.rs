@@ -50,7 +50,7 @@ pub(crate) fn run(notes: &Connection, has_color: bool) -> CliResult<Exit> {
 fn converse(app: &mut App) -> io::Result<()> {
     let mut screen = AlternateScreen::enter()?;
     let mut is_stale = true;
-    while !app.is_done() && !interrupt::asked() {
+    while !app.is_done() && !interrupt::is_requested() {
         is_stale |=
             app.resize(Rect::from((ratatui::layout::Position::ORIGIN, screen.terminal.size()?)));
         is_stale |= app.settle();

@@ -190,7 +190,10 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
         for other in items {
             // A dangling ID: the item was deleted, or moved to another collection.
             if self.reader.item(*other)?.is_none_or(|stored| stored.collection != relation.target) {
-                return Ok(Some(format!("{other} is no item of collection {}", relation.target)));
+                return Ok(Some(format!(
+                    "{other} is not an item of collection {}",
+                    relation.target
+                )));
             }
         }
         if relation.is_symmetric(collection, key) {

@@ -89,7 +89,7 @@ impl Log {
             (self.last_tag, rest) = (tag(body).to_vec(), after);
         }
         if self.last_tag.is_empty() && !rest.is_empty() {
-            return Err(Error::new(ErrorKind::Corrupted, "this is no encrypted file"));
+            return Err(Error::new(ErrorKind::Corrupted, "this is not an encrypted file"));
         }
         self.file.set_len((bytes - rest.len()) as u64).map_err(failed)
     }

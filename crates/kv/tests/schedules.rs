@@ -104,7 +104,7 @@ fn sum_of(snapshot: &dyn Snapshot) -> Result<u64> {
     Ok(sum)
 }
 
-/// The counts that the threads share. Atomics of the standard library are no points of a schedule.
+/// The counts that the threads share. Atomics of the standard library are not points of a schedule.
 #[derive(Default)]
 struct Outcomes {
     acknowledged: AtomicU64,

@@ -152,7 +152,7 @@ impl<'t> BlockLines<'t> {
         Some(())
     }
 
-    /// The text before the content of a line, if the line is no exception.
+    /// The text before the content of a line, if the line is not an exception.
     fn lead<'l>(&'l self, layout: &'l SourceLayout, line: usize, content: &str) -> &'l str {
         let canonical = self.canonical_lead(line, content);
         if line == 0 && self.shape != BlockShape::Code {

@@ -65,7 +65,7 @@ struct PropertiesBuilder {
 }
 
 impl PropertiesBuilder {
-    /// `None` if the text is no front matter.
+    /// `None` if the text is not front matter.
     fn push(&mut self, event: Event<'_>) -> Option<()> {
         match event {
             Event::MappingStart(..) => self.open(OpenValue::Mapping(Map::new(), None)),

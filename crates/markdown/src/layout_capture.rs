@@ -88,7 +88,7 @@ fn capture(
         data.layout = layout;
     }
     let (after, tail) = (slice::after(text, source_end), slice::after(&rendered, rendered_end));
-    // Tags after the last block close the containers around it: they are no end of the text.
+    // Tags after the last block close the containers around it: they are not the end of the text.
     let end = after.strip_prefix(tail).filter(|end| is_whole && !end.contains('<'));
     let Some(end) = end else { return Ok(None) };
     // The digest vouches for the whole text, so the layouts have to give it byte for byte.

@@ -1,7 +1,7 @@
 //! Predicates on the start of a line, shared by the parser and the escaping, so that both see the
 //! same structure.
 //!
-//! Each takes the line from its first character that is no white space.
+//! Each takes the line from its first character that is not white space.
 
 use leafbase_model::LineStyle;
 

@@ -66,7 +66,7 @@ pub fn placeholder(number: u32) -> String {
     format!("{PLACEHOLDER}{number}")
 }
 
-/// Visits the number of every placeholder in `text`, even where it is no mention.
+/// Visits the number of every placeholder in `text`, even where it is not a mention.
 pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
     // Fast path: texts with placeholders are rare.
     let mut rest = text;
@@ -102,29 +102,32 @@ pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
         return;
     }
     // Ranges of links and tags, which report their own mentions, and of code, which has none.
-    let (mut told, mut taken) = (Vec::new(), Vec::new());
+    let (mut in_pieces, mut taken) = (Vec::new(), Vec::new());
     links::pieces(text, &mut |piece| {
         if let InlineSpan::Code(code) = piece {
             taken.push(code);
         } else {
             within(text, piece, &mut |mention| {
                 taken.push(mention.range.clone());
-                told.push(mention);
+                in_pieces.push(mention);
             });
         }
     });
-    let (mut told, mut taken) = (told.into_iter().peekable(), taken.into_iter().peekable());
+    let (mut in_pieces, mut taken) =
+        (in_pieces.into_iter().peekable(), taken.into_iter().peekable());
     for mention in words {
         while taken.next_if(|taken| taken.end <= mention.range.start).is_some() {}
         if taken.peek().is_some_and(|taken| taken.start < mention.range.end) {
             continue;
         }
-        while let Some(before) = told.next_if(|told| told.range.start < mention.range.start) {
+        while let Some(before) =
+            in_pieces.next_if(|in_pieces| in_pieces.range.start < mention.range.start)
+        {
             visit(before);
         }
         visit(mention);
     }
-    told.for_each(visit);
+    in_pieces.for_each(visit);
 }
 
 /// Rewrites the mentions for which `replace` returns a replacement. All other bytes are kept.

@@ -128,7 +128,7 @@ impl fmt::Display for ParseWarningKind {
                 write!(f, "nested deeper than {} levels, kept at that", Limits::INDENTATION)
             }
             Self::TaskMark(mark) => {
-                write!(f, "the mark [{mark}] is no state of a task and stayed text")
+                write!(f, "the mark [{mark}] is not a task state and stayed text")
             }
             Self::Unclosed(name) => write!(f, "<{name}> is not closed"),
             Self::Attribute(name) => write!(f, "the value of {name} is unknown and was left out"),

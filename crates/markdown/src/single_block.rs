@@ -383,13 +383,14 @@ fn implied(embedded: bool, url: &str) -> Option<Role> {
 impl LoneLink<'_> {
     /// The block that it becomes; `None` if it stays a text. In a list, a rich link stays a text.
     pub(crate) fn block(&self, in_list: bool) -> Option<BlockKind> {
-        let said = self.title.and_then(Role::named);
-        let role = said.or_else(|| implied(self.embedded, &self.url))?;
+        let named = self.title.and_then(Role::named);
+        let role = named.or_else(|| implied(self.embedded, &self.url))?;
         // Only a rich link can keep a title, as its description.
-        if said.is_none() && self.title.is_some() && role != Role::Rich {
+        if named.is_none() && self.title.is_some() && role != Role::Rich {
             return None;
         }
-        if role == Role::Rich && in_list || (role != Role::File && said.is_some() && !self.embedded)
+        if role == Role::Rich && in_list
+            || (role != Role::File && named.is_some() && !self.embedded)
         {
             return None;
         }

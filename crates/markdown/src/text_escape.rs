@@ -140,11 +140,11 @@ fn shift(
 fn comments(text: &str, context: TextContext) -> Option<usize> {
     let core = text.trim_end_matches(NOTHING);
     let comments = (text.len() - core.len()) / NOTHING.len();
-    (if core.is_empty() { comments > 0 } else { stands_alone(core, context) }).then_some(comments)
+    (if core.is_empty() { comments > 0 } else { is_sole_link(core, context) }).then_some(comments)
 }
 
 /// Whether a text would read as a picture, file or rich link.
-fn stands_alone(text: &str, context: TextContext) -> bool {
+fn is_sole_link(text: &str, context: TextContext) -> bool {
     match context {
         TextContext::Paragraph { list, style: TextStyle::Body } => {
             crate::cursor::trim(text).len() == text.len()
@@ -160,7 +160,7 @@ pub fn is_lone_link(data: &BlockData) -> bool {
     match &data.kind {
         BlockKind::Text(look) => {
             let context = TextContext::of(data.list_style, look.style);
-            stands_alone(&data.inline, context)
+            is_sole_link(&data.inline, context)
         }
         _ => false,
     }

@@ -144,11 +144,11 @@ fn decoded(text: &str) -> String {
         // Two hex digits after a percent sign encode one byte.
         let digit =
             |place: usize| bytes.get(at + place).and_then(|digit| char::from(*digit).to_digit(16));
-        let stands_for = digit(1).zip(digit(2)).filter(|_| *byte == b'%');
-        let meant = stands_for.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        let digits = digit(1).zip(digit(2)).filter(|_| *byte == b'%');
+        let escaped = digits.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
         // An incomplete escape stands for itself: file names are shown, not resolved.
-        out.push(meant.unwrap_or(*byte));
-        at += if meant.is_some() { 3 } else { 1 };
+        out.push(escaped.unwrap_or(*byte));
+        at += if escaped.is_some() { 3 } else { 1 };
     }
     debug_assert!(at == bytes.len() && out.len() <= at, "escapes shrink, and end with the text");
     String::from_utf8_lossy(&out).into_owned()

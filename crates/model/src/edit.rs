@@ -63,7 +63,7 @@ impl Subtrees {
         let mut path: Vec<BlockId> = Vec::new();
         self.0.iter().map(move |node| {
             debug_assert!(usize::from(node.depth) <= path.len(), "depth grows by one per level");
-            // Ancestors deeper than the node are complete: it is no descendant of theirs.
+            // Ancestors deeper than the node are complete: it is not a descendant of theirs.
             path.truncate(usize::from(node.depth));
             let parent = path.last().copied();
             path.push(node.block.id);

@@ -508,7 +508,7 @@ impl std::str::FromStr for RelationTargetId {
 
     /// A malformed ID is [`BlockId::NIL`], which no block has.
     fn from_str(text: &str) -> Result<Self> {
-        // `self` before IDs: it is no valid ID.
+        // `self` before IDs: it is not a valid ID.
         let id = if text == ITSELF_NAME { Ok(Relation::ITSELF) } else { text.parse() };
         Ok(Self(id.unwrap_or(BlockId::NIL)))
     }

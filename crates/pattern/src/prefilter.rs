@@ -65,8 +65,8 @@ impl Prefilter {
             return None;
         }
         let beginning = common_prefix(words.clone());
-        let says_much = count == 1 || beginning.len() >= MIN_COMMON_PREFIX_BYTES;
-        if let Some(searcher) = WordSearcher::new(beginning).filter(|_| says_much) {
+        let is_selective = count == 1 || beginning.len() >= MIN_COMMON_PREFIX_BYTES;
+        if let Some(searcher) = WordSearcher::new(beginning).filter(|_| is_selective) {
             let literals = vec![searcher.word.clone()];
             return Some(Self { literals, searcher: Some(Searcher::Word(searcher)) });
         }

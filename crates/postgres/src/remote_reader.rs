@@ -322,22 +322,22 @@ impl RemoteReader {
         reverse: bool,
         limit: &mut usize,
     ) -> Result<(Vec<SharedEntry>, Option<KeySpan>)> {
-        let asked = *limit;
+        let requested = *limit;
         let request =
-            EntryRequest::Span { span: span.clone(), reverse, limit: asked, records: None };
+            EntryRequest::Span { span: span.clone(), reverse, limit: requested, records: None };
         let Some(FoundEntries { entries, .. }) =
             self.request(std::slice::from_ref(&request))?.pop()
         else {
             invariant!("one request has one reply")
         };
         invariant!(
-            entries.len() <= asked,
-            "{} entries where {asked} were asked for",
+            entries.len() <= requested,
+            "{} entries where {requested} were requested",
             entries.len()
         );
-        let (covered, rest) = divide(span, reverse, asked, &entries);
+        let (covered, rest) = divide(span, reverse, requested, &entries);
         // Later pages are those of long scans, which are not repeated.
-        if asked == FIRST_PAGE {
+        if requested == FIRST_PAGE {
             self.cache().add_span(covered, entries.iter().cloned());
         }
         let bytes: usize = entries.iter().map(|(key, value)| key.len() + value.len()).sum();

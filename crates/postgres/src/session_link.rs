@@ -183,7 +183,7 @@ impl SessionLink {
             if *is_notified || polled.is_ready() { Poll::Ready(()) } else { Poll::Pending }
         });
         if let Some(runtime) = runtime {
-            // A timeout is no error: the caller looks whether the session is open.
+            // A timeout is not an error: the caller looks whether the session is open.
             let _ = runtime.block_on(async { timeout(period, arrived).await });
         }
         std::mem::take(is_notified)

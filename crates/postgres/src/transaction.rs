@@ -117,10 +117,10 @@ impl PostgresTransaction {
         let answered = connection.send(|client, statements, start| async move {
             let begun = begin(client, statements, space, start);
             let written = write_all(client, statements, space, &writes, mark);
-            let told = tell_commit(client, space, mark);
-            let written = async { try_join(written, told).await.map(drop) };
+            let notified = notify_commit(client, space, mark);
+            let written = async { try_join(written, notified).await.map(drop) };
             // Each answer is looked at: after a failed statement the server answers `COMMIT` with a
-            // rollback, which is no error.
+            // rollback, which is not an error.
             Ok(join3(begun, written, client.batch_execute("COMMIT")).await)
         });
         let (begun, written, committed) = match answered {
@@ -176,7 +176,7 @@ async fn write_all(
 }
 
 /// Notifies other hosts of the commit, and deletes the numbers of old ones.
-async fn tell_commit(
+async fn notify_commit(
     client: &Client,
     space: i64,
     mark: Option<&CommitMark<'_>>,

@@ -175,7 +175,7 @@ impl Manifest {
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let text = str::from_utf8(bytes).map_err(|_| damaged(MANIFEST, "it is no text"))?;
+        let text = str::from_utf8(bytes).map_err(|_| damaged(MANIFEST, "it is not UTF-8"))?;
         let parsed = text.split_once('\n').and_then(|(line, json)| {
             let mut words = line.split(' ');
             let words = (words.next()?, words.next()?, words.next()?);

@@ -47,11 +47,11 @@ impl ObjectStoreAdapter {
     /// The objects of `store` whose names begin with `prefix` and a slash.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if `prefix` is no path; [`ErrorKind::Storage`] if the system has
-    /// no room for a runtime.
+    /// [`ErrorKind::Validation`] if `prefix` is not a path; [`ErrorKind::Storage`] if the system
+    /// has no room for a runtime.
     pub fn new(store: Arc<dyn ObjectStore>, prefix: &str) -> Result<Self> {
         let prefix = Path::parse(prefix)
-            .map_err(|error| Error::validation(format!("the prefix is no path: {error}")))?;
+            .map_err(|error| Error::validation(format!("the prefix is not a path: {error}")))?;
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
             Error::new(ErrorKind::Storage, "no runtime can be started").with_source(error)
         })?;

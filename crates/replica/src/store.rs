@@ -90,7 +90,7 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     if name.split('/').all(is_part) {
         return Ok(());
     }
-    Err(Error::validation(format!("{name:?} is no name of an object of a replica")))
+    Err(Error::validation(format!("{name:?} does not name an object of a replica")))
 }
 
 /// The error of an object whose bytes are not what they have to be.

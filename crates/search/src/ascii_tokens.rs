@@ -35,7 +35,7 @@ fn visit_compound(
     position: usize,
     visit: &mut impl TokenVisitor,
 ) -> usize {
-    // Underscores alone are no word.
+    // Underscores alone are not a word.
     let Some(segment) = word_segment(lower, range) else { return 0 };
     push_word(segment.sections(), &mut |range: Range<usize>, offset, kind| {
         let text = text_of(lower, range.clone());

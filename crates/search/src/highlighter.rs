@@ -404,6 +404,6 @@ mod tests {
                 differing += usize::from(!word.starts_with(&stem));
             }
         }
-        assert!(differing > 10_000, "some stems are no prefixes: {differing}");
+        assert!(differing > 10_000, "some stems are not prefixes: {differing}");
     }
 }

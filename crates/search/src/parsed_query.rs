@@ -190,7 +190,7 @@ impl ParsedQuery {
 }
 
 /// The clauses of a text. A quotation mark without a closing one is ignored. In Chinese and in
-/// Japanese prose corner brackets are around names: what they are around is no phrase there.
+/// Japanese prose corner brackets are around names: what they are around is not a phrase there.
 fn parse_text(languages: &Languages, text: &str) -> Vec<QueryClause> {
     let (mut clauses, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = split_at_quote(rest)
@@ -351,7 +351,8 @@ fn offset(first: usize, position: usize) -> u32 {
 }
 
 impl QueryClause {
-    /// The clause of another word, which this one is read as. A prefix is no word: it has no stems.
+    /// The clause of another word, which this one is read as. A prefix is not a word: it has no
+    /// stems.
     pub(crate) fn read_as(&self, word: String, is_prefix: bool) -> Self {
         let is_stemmed = self.stem.is_some() && !is_prefix;
         let languages =

@@ -154,7 +154,7 @@ impl RankingStatistics {
         for tokens in &mut corpus.tokens {
             *tokens = read_number(rest)?;
         }
-        // A term is in at most all documents, or scores are no numbers.
+        // A term is in at most all documents, or scores are not numbers.
         let frequency = |rest: &mut _| read_number(rest).filter(|found| *found <= corpus.documents);
         let mut frequencies = BTreeMap::new();
         for _ in 0..read_number(rest)? {

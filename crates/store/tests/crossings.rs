@@ -199,7 +199,7 @@ fn later_edits_see_a_pending_cross_document_move() {
     assert_eq!(
         tried([chain(), vec![go(2, Some(tops[3]))]].concat()),
         Err(ErrorKind::Conflict),
-        "that is no block there"
+        "that is not a block there"
     );
     assert_eq!(
         tried([chain(), vec![go(3, Some(tops[1]))]].concat()),

@@ -13,7 +13,7 @@ pub enum Broken {
     DailyNotesMove,
     /// A note is made though there is one of its day.
     TwoNotesOfADay,
-    /// A change is no change of the document.
+    /// A change is not a change of the document.
     ChangesAreNotDated,
     /// Links in a copy lead to the template.
     CopiesLinkToTheTemplate,

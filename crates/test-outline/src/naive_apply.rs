@@ -28,21 +28,21 @@ impl NaiveSpace {
     /// The part of the space that edits describe: without bytes of files and modification times,
     /// every list sorted by ID, relations as pairs.
     pub fn as_edits_tell(&self) -> Self {
-        let mut told = self.clone().timeless();
-        told.broken = None;
-        told.documents.sort_by_key(|document| document.record.id);
-        told.folders.sort_by_key(|folder| folder.id);
-        told.files.sort_by_key(|file| file.record.id);
-        for file in &mut told.files {
+        let mut normalized = self.clone().timeless();
+        normalized.broken = None;
+        normalized.documents.sort_by_key(|document| document.record.id);
+        normalized.folders.sort_by_key(|folder| folder.id);
+        normalized.files.sort_by_key(|file| file.record.id);
+        for file in &mut normalized.files {
             file.bytes.clear();
         }
-        told.schemas.sort_by_key(|(collection, _)| *collection);
-        told.tell_pairs();
-        told
+        normalized.schemas.sort_by_key(|(collection, _)| *collection);
+        normalized.move_pairs();
+        normalized
     }
 
     /// Removes relation values from items.
-    fn tell_pairs(&mut self) {
+    fn move_pairs(&mut self) {
         for (collection, schema) in self.schemas.clone() {
             for property in &schema.properties {
                 let Some(relation) = property.kind.relation().filter(|relation| relation.owner)
@@ -61,7 +61,7 @@ impl NaiveSpace {
             }
         }
         let relations = std::mem::take(&mut self.relations);
-        self.relations = relations.into_iter().map(NaiveRelation::told).collect();
+        self.relations = relations.into_iter().map(NaiveRelation::normalized).collect();
         self.relations.sort_by(|one, other| one.first.cmp(&other.first));
     }
 
@@ -176,7 +176,7 @@ impl NaiveSpace {
         }
         check(
             block.record.data.block_type() == BlockType::Collection,
-            "what gets a schema is no collection",
+            "what gets a schema is not a collection",
         )?;
         check(self.schema(id) == before, "the schema is not what it was said to be")?;
         check(before != after, "the schema stays what it is")?;
@@ -374,7 +374,7 @@ impl NaiveSpace {
         let found = siblings.iter().position(|sibling| sibling.record.id == after);
         found
             .map(|index| index + 1)
-            .ok_or_else(|| format!("{after} is no child of {}", target.parent))
+            .ok_or_else(|| format!("{after} is not a child of {}", target.parent))
     }
 
     fn check_in(&self, block: BlockId, document: DocumentId) -> Result<(), String> {

@@ -65,7 +65,7 @@ impl NaiveRelation {
     }
 
     /// Normalized order for comparison.
-    pub(crate) fn told(mut self) -> Self {
+    pub(crate) fn normalized(mut self) -> Self {
         self.pairs.sort_by_key(|(one, _)| *one);
         self
     }

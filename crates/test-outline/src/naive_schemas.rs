@@ -288,9 +288,9 @@ fn is_half(collection: BlockId, old: &Schema, new: &Schema, key: &str) -> bool {
     let (Some(former), Some(now)) = (relation_of(old, key), relation_of(new, key)) else {
         return false;
     };
-    let asks_for_another = now.inverse_key.is_some() && now.inverse_key != former.inverse_key;
+    let names_another = now.inverse_key.is_some() && now.inverse_key != former.inverse_key;
     let is_left_out = new.property(former.inverse_key.as_deref().unwrap()).is_none();
-    former.target == collection && now.target == collection && is_left_out && !asks_for_another
+    former.target == collection && now.target == collection && is_left_out && !names_another
 }
 
 /// A relation that remains keeps its inverse.

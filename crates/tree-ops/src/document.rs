@@ -202,9 +202,9 @@ pub fn move_documents<T: ReadTree + ?Sized>(
 /// # Errors
 /// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
 /// [`leafbase_model::ErrorKind::Validation`] for a duplicate,
-/// [`leafbase_model::ErrorKind::RuleViolation`] for a document that is no daily note or is not in
-/// the trash, and [`leafbase_model::ErrorKind::Conflict`] if its day has another note, or gets one
-/// by this request.
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a document that is not a daily note or is not
+/// in the trash, and [`leafbase_model::ErrorKind::Conflict`] if its day has another note, or gets
+/// one by this request.
 pub fn restore_daily_notes<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,

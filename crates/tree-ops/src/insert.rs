@@ -36,8 +36,8 @@ impl InsertedBlocks {
 /// As [`crate::prepare_target`]; below `blocks`, the errors of
 /// [`leafbase_model::BlockData::check`], [`leafbase_model::ErrorKind::RuleViolation`] for content
 /// of a type that cannot have any, for a collection, for an item and for a top-level block of the
-/// inbox that is no task, and [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would
-/// be nested too deep or for too many drafts.
+/// inbox that is not a task, and [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that
+/// would be nested too deep or for too many drafts.
 pub fn insert<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,

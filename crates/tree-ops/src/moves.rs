@@ -27,7 +27,7 @@ pub struct MovedBlocks {
 /// of the moved blocks; at `blockIds[n]`, [`leafbase_model::ErrorKind::NotFound`],
 /// [`leafbase_model::ErrorKind::Validation`] for a duplicate,
 /// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, a
-/// top-level block of the inbox that is no task, and a move of a block below itself, and
+/// top-level block of the inbox that is not a task, and a move of a block below itself, and
 /// [`leafbase_model::ErrorKind::LimitExceeded`] if a descendant would be nested too deep.
 pub fn move_blocks<T: ReadTree + ?Sized>(
     tree: &T,

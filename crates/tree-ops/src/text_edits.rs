@@ -56,7 +56,7 @@ pub fn locate_text<T: ReadTree + ?Sized>(tree: &T, id: BlockId) -> Result<Locate
     let record = reader.block(id)?;
     match (&record.data.kind, location.parent) {
         (BlockKind::Text(_), Some(parent)) => Ok(LocatedText { record, location, parent }),
-        (_, None) => Err(Error::validation("the root of a document is no text")),
+        (_, None) => Err(Error::validation("the root of a document has no text")),
         (kind, _) => Err(Error::validation(format!(
             "expected a block of type text, but it is of type {}",
             kind.block_type()

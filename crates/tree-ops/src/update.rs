@@ -79,7 +79,7 @@ impl<T: ?Sized> std::fmt::Debug for BlockUpdate<'_, T> {
 /// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a duplicate block or a
 /// field that its type does not have, [`ErrorKind::Conflict`] if its `rev` differs from the
 /// expected one, [`ErrorKind::RuleViolation`] for a change of type that is not allowed, a document
-/// in the trash, the root of the inbox and a top-level block of the inbox that would be no task,
+/// in the trash, the root of the inbox and a top-level block of the inbox that would not be a task,
 /// and the errors of [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a blank
 /// name of a collection; [`ErrorKind::LimitExceeded`] at `blocks` for too many blocks, those of
 /// further paragraphs included.
@@ -272,7 +272,7 @@ pub fn update_edit(
     if before.data == data {
         return None;
     }
-    // Source layout is no content: neither the revision nor the stamp change with it.
+    // Source layout is not content: neither the revision nor the stamp change with it.
     if before.data.is_same_content(&data) {
         let after = Box::new(BlockRecord { data, ..before.clone() });
         return Some(Edit::Update { document, before: Box::new(before), after });

@@ -139,7 +139,7 @@ pub enum VaultWarningKind {
     HeadingLevel,
     /// A list nested deeper than blocks can be was kept at the deepest level.
     Indentation,
-    /// A mark in brackets that is no task state was kept as text.
+    /// A mark in brackets that is not a task state was kept as text.
     TaskMark,
     /// A tag of the dialect was not closed, or had an unknown attribute or color.
     Tag,
@@ -200,7 +200,7 @@ impl VaultWarningKind {
             Self::EmptyFirstItem => "empty first item of a list, dropped",
             Self::HeadingLevel => "heading of level 5 or 6, now of level 4",
             Self::Indentation => "list nested deeper than five levels, kept at the fifth",
-            Self::TaskMark => "mark that is no task state, kept as text",
+            Self::TaskMark => "mark that is not a task state, kept as text",
             Self::Tag => "tag not closed, or with an unknown attribute",
             Self::Markdown => "markdown normalized",
             Self::KeptAsCode => "kept as code, verbatim",

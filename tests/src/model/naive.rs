@@ -165,7 +165,7 @@ fn tasks(naive: &mut NaiveSpace, by: By<'_>, request: TaskRequest) -> Result<Vec
     })
 }
 
-/// A task that is no text is shown with the markdown that it would be.
+/// A task that is not a text is shown with the markdown that it would be.
 pub fn rendered(naive: &NaiveSpace, tasks: Vec<Task>) -> Vec<Task> {
     let rendered = |task: Task| {
         let data = &naive.find(task.id).unwrap().record.data;

@@ -41,8 +41,8 @@ fn folders(metadata: &Value) -> BTreeMap<String, String> {
     packages.iter().map(|package| (text(package, "name").to_owned(), folder(package))).collect()
 }
 
-/// The arrows of the manifests. A dependency that tests share with the library is no arrow of the
-/// tests.
+/// The arrows of the manifests. A dependency that tests share with the library is not an arrow of
+/// the tests.
 fn arrows(metadata: &Value) -> BTreeSet<Arrow> {
     let folders = folders(metadata);
     let mut found = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! The modules of a crate form no cycle. A module depends on another one if it names an item of
-//! it, by `use` or by a path; a re-export of a child (`pub use child::Item`) is no dependency, and
-//! an item that is named through one counts for the module that defines it.
+//! it, by `use` or by a path; a re-export of a child (`pub use child::Item`) is not a dependency,
+//! and an item that is named through one counts for the module that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

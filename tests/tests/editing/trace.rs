@@ -183,7 +183,7 @@ impl NaiveEditor {
             "Enter" => {
                 let rest = lines[line].text.split_off(offset);
                 let mut below = NaiveLine { text: rest, ..lines[line].clone() };
-                // An empty line is no heading, above or below.
+                // An empty line is not a heading, above or below.
                 if below.text.is_empty() {
                     below.is_heading = false;
                 } else if offset == 0 {

@@ -242,7 +242,7 @@ fn what_a_reply_does_not_have_is_not_lost() {
     let request = json!({"blocks": [cut], "position": {"pageId": page}}).to_string();
     let error = space.read_json::<InsertBlocks>(&request).unwrap_err();
     assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].contentPreview"));
-    // A changed content is no update.
+    // A changed content is not an update.
     for content in [json!([]), json!([{"id": whole["content"][0]["id"], "markdown": "other"}])] {
         let mut changed = whole.clone();
         changed["content"] = content;

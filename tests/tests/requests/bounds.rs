@@ -278,7 +278,7 @@ fn blocks_in_one_fetch() {
     notes.fetch(Fetch::new(document).depth(0)).unwrap();
 }
 
-/// One that is out of range is no number of levels at all.
+/// One that is out of range is not a number of levels at all.
 #[test]
 fn levels_of_indentation() {
     let host = Host::new();

@@ -54,7 +54,7 @@ const WRITES: [(&str, Write); 6] = [
     }),
 ];
 
-/// A document that is no daily note.
+/// A document that is not a daily note.
 fn home(notes: &Connection) -> DocumentId {
     let found =
         notes.documents().unwrap().into_iter().find(|document| document.record.day.is_none());

@@ -206,7 +206,10 @@ fn name_and_zone_change_and_are_kept() {
         );
     let edits = [(first, middle.clone()), (middle, last)]
         .map(|(before, after)| vec![Edit::UpdateSpace { before, after }]);
-    assert!(changes.iter().map(|change| &change.edits).eq(&edits), "what is set again is no row");
+    assert!(
+        changes.iter().map(|change| &change.edits).eq(&edits),
+        "what is set again is not a row"
+    );
     assert!(changes.iter().all(|change| change.stamp.by.is_anonymous()));
     let scoped = (guest.last_sequence().unwrap(), guest.changes_since(seen).count());
     assert_eq!(scoped, (seen, 0), "a scope sees no row of it");

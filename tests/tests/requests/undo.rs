@@ -11,7 +11,7 @@ use leafbase_test_outline::{
 use proptest::prelude::*;
 
 fn send(notes: &Connection, request: BlockRequest) {
-    // What is refused is no row of the log.
+    // What is refused is not a row of the log.
     let _ = match request {
         BlockRequest::CreateDocument { root, destination } => {
             notes.create_document_of(root, destination).map(drop)

@@ -1330,7 +1330,7 @@ fn misspelt(word: &str) -> String {
 }
 
 /// Whether some of the lines are code. What is written to such a page may become code with the next
-/// change, and code shows what its author wrote: an ID there that the guest knows is no leak.
+/// change, and code shows what its author wrote: an ID there that the guest knows is not a leak.
 fn has_code(lines: &[String]) -> bool {
     lines.iter().any(|line| line.contains("```"))
 }

@@ -311,7 +311,7 @@ fn difference(tells_hidden: bool) -> Option<String> {
                 ));
                 ids.push((format!("{what}, cut short"), home.text.to_string()[..25].to_owned()));
             }
-            // What is no ID makes no address of a file either: it is text.
+            // What is not an ID makes no address of a file either: it is text.
             let names_file = place.1.contains("asset://");
             for (what, id) in
                 ids.into_iter().filter(|(_, id)| !names_file || id.parse::<BlockId>().is_ok())

@@ -292,7 +292,7 @@ fn what_crosses_the_edge_of_a_scope_is_in_the_way() {
     desk.undo_last().unwrap();
     assert_eq!(guest.fetch(Fetch::new(lines[1])).unwrap().data.inline, "two");
     assert!(notes.fetch(Fetch::new(elsewhere)).is_ok());
-    // The trash, and what is no write.
+    // The trash, and what is not a write.
     let document = guest.document_of(*page).unwrap();
     notes.delete_documents(DeleteDocuments::from(document)).unwrap();
     let trashed = (ErrorKind::Conflict, vec![format!("documents.{document}")]);

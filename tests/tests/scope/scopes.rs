@@ -105,7 +105,7 @@ fn a_document_is_shown_without_its_place() {
     let json = serde_json::to_value(&guest.documents().unwrap()[0]).unwrap();
     assert_eq!(json.as_object().unwrap().len(), 3);
 
-    // Where it is kept is no change of it.
+    // Where it is kept is not a change of it.
     all.move_documents(MoveDocuments::new(vec![a], Destination::Folder(folder))).unwrap();
     all.delete_folders(serde_json::from_value(serde_json::json!({"folderIds": [folder]})).unwrap())
         .unwrap();

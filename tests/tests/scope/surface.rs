@@ -86,7 +86,7 @@ fn operations_of_the_full_space_do_not_exist() {
         space.contains(&"compact".to_owned()) && space.contains(&"rebuild_search".to_owned()),
         "{space:?}"
     );
-    // What opens a space is no operation on one; what tells of its limits and links is on both.
+    // What opens a space is not an operation on one; what tells of its limits and links is on both.
     let open = [
         "builder",
         "create",

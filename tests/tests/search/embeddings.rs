@@ -334,7 +334,7 @@ fn what_is_missing_or_stale_is_listed_once() {
     fill(blocks.clone());
     let reply = fill(MissingEmbeddings::of_documents("m"));
     assert_eq!((reply.model.embeddings, reply.model.dimensions), (7, 2));
-    // A vector raises no revision, and is no part of the log.
+    // A vector raises no revision, and is not part of the log.
     assert_eq!((revs(), notes.last_sequence().unwrap()), (before, sequence));
     assert_eq!(texts(&blocks), "");
     let one = shelf.id("one");

@@ -77,7 +77,7 @@ fn every_name_and_every_byte_come_back() {
         let found: Vec<_> =
             uploaded(&again).into_iter().map(|(name, _, bytes)| (name, bytes)).collect();
         assert_eq!(found, [(name.to_owned(), bytes.to_vec())]);
-        assert_eq!(again.documents().expect("documents").len(), 1, "{name} is no document");
+        assert_eq!(again.documents().expect("documents").len(), 1, "{name} is not a document");
         assert_eq!(exported(&again), files, "{name}");
     }
 }

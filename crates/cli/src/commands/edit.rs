@@ -61,7 +61,7 @@ impl EditCommand {
         let named = names::document_or_block(&notes, &self.name)?;
         let page = named.block();
         if !names::is_page(&notes, page)? {
-            let message = format!("block {page} is no page, and has no content of its own");
+            let message = format!("block {page} is not a page, and has no content of its own");
             return Err(CliError::usage(message).hint("edit the document or page that it is in"));
         }
         let title = match named {

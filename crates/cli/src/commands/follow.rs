@@ -93,7 +93,7 @@ impl FollowCommand {
         }
     }
 
-    /// Refuses to replace a space that is no copy, such as the one that ships.
+    /// Refuses to replace a space that is not a copy, such as the one that ships.
     fn check_start_over(&self) -> CliResult<()> {
         if !self.start_over || !Space::is_at(&self.path) || self.path.join(COPY_MARK).exists() {
             return Ok(());

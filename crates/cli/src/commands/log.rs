@@ -140,7 +140,7 @@ fn show_since(
         } else {
             show(context, notes, &change)?;
         }
-        if interrupt::asked() {
+        if interrupt::is_requested() {
             break;
         }
     }

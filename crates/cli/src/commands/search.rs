@@ -18,7 +18,7 @@ use crate::show::styles;
 /// English words match their inflected forms, and the last word also matches as a prefix. A word
 /// that no document has is read as words like it. Quoted words match as a phrase. Filters among
 /// the words: title:WORD, tag:TAG, in:FOLDER, -WORD, created:DAYS and modified:DAYS, where DAYS is
-/// 2026-03-01, >=last-monday, <=today or 2026-03-01..yesterday. What is no filter is searched as
+/// 2026-03-01, >=last-monday, <=today or 2026-03-01..yesterday. What is not a filter is searched as
 /// text.
 #[derive(Debug, Args)]
 pub(crate) struct SearchCommand {

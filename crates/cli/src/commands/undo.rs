@@ -24,7 +24,7 @@ impl UndoCommand {
         let mut numbers = Vec::new();
         for name in &self.numbers {
             let found = task_numbers::numbers(name)?.ok_or_else(|| {
-                CliError::usage(format!("{name:?} is no number of a change"))
+                CliError::usage(format!("{name:?} is not the number of a change"))
                     .hint("list the changes with their numbers: leafbase log")
             })?;
             numbers.extend(found.into_iter().map(|number| number as u64));

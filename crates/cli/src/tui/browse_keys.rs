@@ -159,7 +159,7 @@ impl App {
     fn toggle_task(&mut self) -> Result<()> {
         let Some((_, FlatBlock { block, .. })) = self.selected_block() else { return Ok(()) };
         let Some(task) = block.data.task else {
-            self.message = Message::note("this block is no task");
+            self.message = Message::note("this block is not a task");
             return Ok(());
         };
         let state = match task.state {

@@ -155,7 +155,7 @@ fn the_sample_notes_come_back_as_they_went() {
     assert_eq!(differences(&desk).len(), 1);
 }
 
-/// Real vaults, with words that are in them and a document that is linked. They are no part of the
+/// Real vaults, with words that are in them and a document that is linked. They are not part of the
 /// project.
 const VAULTS: [(&str, &str, &str); 3] = [
     ("obsidian-tasks", "recurring task", "docs/Introduction"),

@@ -131,7 +131,7 @@ impl ValueRules for DateRules {
         json!({"$ref": "#/$defs/day"})
     }
 
-    /// A relative day is no date: its meaning would change with the day of the conversion.
+    /// A relative day is not a date: its meaning would change with the day of the conversion.
     fn parse(&self, _: &PropertyKind, text: &str, _: &Limits) -> Option<PropertyValue> {
         text.parse().ok().map(PropertyValue::Date)
     }

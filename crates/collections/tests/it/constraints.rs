@@ -21,7 +21,7 @@ fn change(space: &mut Memory, collection: BlockId, key: &str, change: impl Fn(&m
     let schema = space.schemas.get_mut(&collection).unwrap();
     let property = schema.properties.iter_mut().find(|property| property.key == key).unwrap();
     let PropertyKind::Relation(relation) = &mut property.kind else {
-        panic!("{key} is no relation")
+        panic!("{key} is not a relation")
     };
     change(relation);
 }

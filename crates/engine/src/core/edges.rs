@@ -14,21 +14,21 @@ pub(crate) const EXTRACTOR: Extractor =
 
 /// Emits every edge of `data`: links in its text, by ID and by name, the link or file that it is,
 /// relation values, and the aliases of front matter.
-pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
+pub(crate) fn edges(data: &BlockData, visit: &mut dyn FnMut(EdgeTarget)) {
     if data.block_type().has_own_markdown() {
         markdown::links(&data.inline, &mut |link| match AssetUrl::asset_of(&link.destination) {
-            Some(file) => tell(shown(file)),
-            None => tell_target(&link.target, tell),
+            Some(file) => visit(shown(file)),
+            None => visit_target(&link.target, visit),
         });
         markdown::wiki_links(&data.inline, &mut |name| {
-            tell(EdgeTarget { to: EdgeEnd::name(name), kind: EdgeKind::Link });
+            visit(EdgeTarget { to: EdgeEnd::name(name), kind: EdgeKind::Link });
         });
     }
     // The block's own URL, which no markdown contains.
     if let Some((role, url)) = data.url() {
         match AssetUrl::asset_of(url) {
-            Some(file) => tell(shown(file)),
-            None if role == TextRole::LinkUrl => tell_target(&LinkTarget::of(url), tell),
+            Some(file) => visit(shown(file)),
+            None if role == TextRole::LinkUrl => visit_target(&LinkTarget::of(url), visit),
             None => {}
         }
     }
@@ -37,28 +37,28 @@ pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
             for value in properties.values() {
                 if let PropertyValue::Relations(items) = value {
                     for item in items {
-                        tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
+                        visit(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
                     }
                 }
             }
         }
         BlockKind::Code { raw_code, language_tag, .. } if language_tag == FRONT_MATTER_TAG => {
             for alias in front_properties(raw_code).aliases {
-                tell(EdgeTarget { to: EdgeEnd::name(&alias), kind: EdgeKind::Alias });
+                visit(EdgeTarget { to: EdgeEnd::name(&alias), kind: EdgeKind::Alias });
             }
         }
         _ => {}
     }
 }
 
-fn tell_target(target: &LinkTarget, tell: &mut dyn FnMut(EdgeTarget)) {
+fn visit_target(target: &LinkTarget, visit: &mut dyn FnMut(EdgeTarget)) {
     let to = match target {
         // A malformed ID has no target.
         LinkTarget::Block(block) if !block.is_nil() => EdgeEnd::Block(*block),
         LinkTarget::Day(Some(day)) => EdgeEnd::Day(*day),
         _ => return,
     };
-    tell(EdgeTarget { to, kind: EdgeKind::Link });
+    visit(EdgeTarget { to, kind: EdgeKind::Link });
 }
 
 fn shown(file: AssetId) -> EdgeTarget {
@@ -66,13 +66,13 @@ fn shown(file: AssetId) -> EdgeTarget {
 }
 
 /// Emits the uploaded files that `data` shows. Text that cannot contain a file URL is not parsed.
-pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
+pub(crate) fn files(data: &BlockData, visit: &mut dyn FnMut(AssetId)) {
     if data.url().is_none() && !may_name_file(&data.inline) {
         return;
     }
     edges(data, &mut |target| {
         if let EdgeEnd::Asset(file) = target.to {
-            tell(file);
+            visit(file);
         }
     });
 }

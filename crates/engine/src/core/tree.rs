@@ -124,25 +124,25 @@ impl<'a> Tree<'a> {
         if self.is_unrestricted() {
             return self.reader.locate(block);
         }
-        if let Some((_, standing)) = self.visible_block.get().filter(|(known, _)| *known == block) {
-            return Ok(Some(standing));
+        if let Some((_, location)) = self.visible_block.get().filter(|(known, _)| *known == block) {
+            return Ok(Some(location));
         }
-        let standing = self.reader.look_up(block)?;
+        let location = self.reader.look_up(block)?;
         let document =
-            standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
+            location.map_or(DocumentId::of_root(BlockId::NIL), |location| location.document);
         let is_visible = self.can_see_document(document)?;
-        let standing = match standing {
-            Some(standing) if !is_visible => self.locate_in_page(block, standing)?,
-            standing => standing,
+        let location = match location {
+            Some(location) if !is_visible => self.locate_in_page(block, location)?,
+            location => location,
         };
         debug_assert!(
-            standing.is_none_or(|standing| self.visibility.contains(standing.document)),
+            location.is_none_or(|location| self.visibility.contains(location.document)),
             "a visible block is in a document of the scope"
         );
-        if let Some(standing) = standing {
-            self.visible_block.set(Some((block, standing)));
+        if let Some(location) = location {
+            self.visible_block.set(Some((block, location)));
         }
-        Ok(standing)
+        Ok(location)
     }
 
     /// Whether `document` exists and is visible.

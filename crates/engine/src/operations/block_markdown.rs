@@ -24,7 +24,7 @@ pub(crate) fn drop_unchanged(before: &BlockData, fields: &mut BlockFields) -> Re
         None => Ok(()),
         Some(name) => {
             let message =
-                format!("stands for {name}, too, and is not what the block says: give one of them");
+                format!("also determines {name}, and differs from the block: give one of them");
             Err(Error::validation(message).at("markdown"))
         }
     }
@@ -74,8 +74,7 @@ pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
     match fields.find(|((_, given), (_, read))| !given.is_empty() && given != read) {
         None => Ok(()),
         Some(((name, _), _)) => {
-            Err(Error::validation(format!("says something else than {name}: give one of them"))
-                .at("markdown"))
+            Err(Error::validation(format!("differs from {name}: give one of them")).at("markdown"))
         }
     }
 }

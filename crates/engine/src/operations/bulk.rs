@@ -83,7 +83,7 @@ pub fn write<T>(
 
 /// Sets records of the host for documents: bytes under a name, one for each document, and one of
 /// the space as a whole under the zero ID. `None` removes one. They are erased with their document,
-/// so that a purge leaves nothing of them; they are no part of the change log, nor of its
+/// so that a purge leaves nothing of them; they are not part of the change log, nor of its
 /// followers.
 ///
 /// ```

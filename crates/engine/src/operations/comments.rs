@@ -353,7 +353,7 @@ fn check_content(content: &str, most: usize) -> Result<()> {
         return Err(Error::limit("bytes of a comment", most, content.len()).at("content"));
     }
     if content.trim().is_empty() {
-        return Err(Error::validation("a comment says something").at("content"));
+        return Err(Error::validation("a comment needs content").at("content"));
     }
     Ok(())
 }

@@ -179,8 +179,8 @@ impl<A: FullAccess> Connection<A> {
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is no daily note or
-    /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not a daily note
+    /// or is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
     /// On an error nothing is restored.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
         let RestoreDailyNotes { document_ids, .. } = request;

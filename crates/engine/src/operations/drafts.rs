@@ -104,8 +104,8 @@ pub(crate) struct ValidatedDrafts {
     drafts: Vec<BlockDraft>,
     /// The index in reading order of the first invalid draft, and its error.
     error: Option<(usize, Error)>,
-    /// The first draft that is no task, or that a block is split from which is none: its index in
-    /// reading order, where it is, and the field.
+    /// The first draft that is not a task, or that a block is split from which is none: its index
+    /// in reading order, where it is, and the field.
     not_task: Option<(usize, DraftLocation, &'static str)>,
     /// The referenced files, each with the index of the draft and the path of the field. None if
     /// any file may be referenced.
@@ -401,7 +401,7 @@ impl DraftValidator<'_> {
     /// Records an ID that a block keeps.
     fn keep_id(&self, validated: &mut ValidatedDrafts, number: usize, id: BlockId) -> Result<()> {
         let path = format!("{}.id", self.location());
-        // What is no ID reads as the one of no block.
+        // What is not an ID reads as the one of no block.
         if id == BlockId::NIL {
             return Err(Error::validation("an ID is a ULID of 26 characters").at(path));
         }

@@ -34,7 +34,7 @@ impl Connection<Full> {
     /// another document, and is erased by a purge. A document has a vector of its own, beside those
     /// of its blocks.
     ///
-    /// Vectors are derived data: they are no part of the change log, of its followers or of undo,
+    /// Vectors are derived data: they are not part of the change log, of its followers or of undo,
     /// and change no revision. Backups have them.
     ///
     /// The first vector of a model fixes the number of components. A model without vectors does not

@@ -166,7 +166,7 @@ impl Connection<BatchAccess<'_, Full>> {
     /// ```
     ///
     /// # Errors
-    /// As [`Connection::restore`]; a document that has not changed is no error.
+    /// As [`Connection::restore`]; a document that has not changed is not an error.
     pub fn restore(&self, document: DocumentId, sequence: u64) -> Result<()> {
         self.write_restore(document, sequence).map(drop)
     }

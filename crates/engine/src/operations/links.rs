@@ -156,7 +156,7 @@ fn link(
         EdgeEnd::Asset(_) | EdgeEnd::Name(_) => (None, None),
     };
     let target_document_id = match (target_block_id, target_date) {
-        (Some(block), _) => reader.locate(block)?.map(|standing| standing.document),
+        (Some(block), _) => reader.locate(block)?.map(|location| location.document),
         (None, Some(day)) => reader.note_of(day)?.map(|note| note.id),
         (None, None) => None,
     };
@@ -195,8 +195,8 @@ fn back_links(
     reader.prefetch(&edges.iter().map(|(source, ..)| *source).collect::<Vec<_>>());
     let mut found = Vec::new();
     for (source, end, is_named) in edges {
-        let Some(standing) = reader.locate(source)? else { continue };
-        let document = standing.document;
+        let Some(location) = reader.locate(source)? else { continue };
+        let document = location.document;
         let is_trashed =
             reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
         if document == target.id || is_trashed {

@@ -242,7 +242,7 @@ fn settle<T: Copy + PartialEq>(
     match *field {
         Some(given) if given == marker || present == Some(&marker) => Ok(()),
         Some(given) if present != Some(&given) => {
-            let message = format!("has a marker that says something else than {name}");
+            let message = format!("has a marker that differs from {name}");
             Err(Error::validation(message).at("markdown"))
         }
         _ => {

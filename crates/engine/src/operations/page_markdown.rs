@@ -67,7 +67,7 @@ impl<A: AccessScope> Connection<A> {
     /// - [`ErrorKind::InvalidMarkdown`] at `markdown`, with line and column.
     /// - [`ErrorKind::Conflict`] at `expected` if the page has other content by now.
     /// - [`ErrorKind::RuleViolation`] at `markdown` if the table or the name of a collection
-    ///   changed, and for a block at the top of the inbox that is no task.
+    ///   changed, and for a block at the top of the inbox that is not a task.
     /// - [`ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_fetch`] blocks, and
     ///   at `markdown` for blocks beyond the other limits.
     pub fn apply_markdown(&self, request: ApplyMarkdown) -> Result<AppliedMarkdown> {
@@ -300,7 +300,7 @@ impl<'a> PageTarget<'a> {
         let mut nodes = vec![SubtreeNode { depth: 0, block: top }];
         for (block, origin) in new.iter().zip(origins) {
             let block_record = match origin.and_then(|origin| old.get(origin)) {
-                // The table of a collection is no block of its own.
+                // The table of a collection is not a block of its own.
                 Some(origin) if origin.is_table_of_collection() => continue,
                 Some(origin) => {
                     let Some(present) = origin.id.and_then(|id| present.get(id)) else {

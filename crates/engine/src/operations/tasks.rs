@@ -112,9 +112,9 @@ impl<A: FullAccess> Connection<A> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `tasksToUpdate[n].id`, or at its `location.documentId`;
-    /// [`crate::ErrorKind::RuleViolation`] for a block that is no task, or a document in the trash;
-    /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one
-    /// paragraph; and the errors of block updates. On an error no task is changed.
+    /// [`crate::ErrorKind::RuleViolation`] for a block that is not a task, or a document in the
+    /// trash; [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than
+    /// one paragraph; and the errors of block updates. On an error no task is changed.
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
         let UpdateTasks { tasks_to_update: tasks, .. } = request.into();
         self.prepare(|| self.check_count("tasksToUpdate", tasks.len()))?;
@@ -146,7 +146,7 @@ impl<A: FullAccess> Connection<A> {
     ///
     /// # Errors
     /// At `idsToDelete[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for
-    /// a block that is no task, a document's root, or a document in the trash;
+    /// a block that is not a task, a document's root, or a document in the trash;
     /// [`crate::ErrorKind::Validation`] for a task named twice. On an error no task is deleted.
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
         let DeleteTasks { ids_to_delete: ids, .. } = request.into();

@@ -39,7 +39,7 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] at `blockId` for a block
-    /// that is no text, and at `offset` beyond the text or within a character.
+    /// that is not a text, and at `offset` beyond the text or within a character.
     pub fn split_block(&self, request: SplitBlock) -> Result<Items<Block>> {
         self.edit_texts("split_block", |tree, context| {
             let text = ops::locate_text(tree, request.block_id).map_err(|e| e.at("blockId"))?;
@@ -84,8 +84,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// At `blockId`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] if the block
-    /// or the one before it is no text, or none is before it; [`crate::ErrorKind::LimitExceeded`]
-    /// if the text would be too long.
+    /// or the one before it is not a text, or none is before it;
+    /// [`crate::ErrorKind::LimitExceeded`] if the text would be too long.
     pub fn merge_block(&self, request: MergeBlock) -> Result<Items<Block>> {
         self.edit_texts("merge_block", |tree, context| {
             let merged = || {

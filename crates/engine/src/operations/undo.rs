@@ -104,7 +104,7 @@ impl Connection<Scoped> {
     pub fn undo(&self, request: impl Into<UndoChanges>) -> Result<ScopedChange> {
         let UndoChanges { sequences, .. } = request.into();
         let change = self.write_undo(&ChangeNumbers::Shown(&sequences))?;
-        self.told(&change.ok_or_else(nothing_left)?)
+        self.scoped_change(&change.ok_or_else(nothing_left)?)
     }
 }
 

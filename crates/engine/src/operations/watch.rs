@@ -63,7 +63,7 @@ pub trait WatchQuery<A: Unbatched> {
 }
 
 /// The changes since a result was asked for, with the state after them.
-#[allow(missing_debug_implementations, reason = "it is no part of the interface")]
+#[allow(missing_debug_implementations, reason = "it is not part of the interface")]
 pub struct FollowedChanges<'a> {
     pub(crate) tree: &'a Tree<'a>,
     pub(crate) changes: &'a [Change],

@@ -12,7 +12,7 @@ use leafbase_model::{Day, DayRef, Error, Result, Timestamp};
 /// The zone of this IANA name, such as `Europe/Lisbon`. jiff caches zones, so repeated calls cost a
 /// look-up by name.
 pub(crate) fn zone(name: &str) -> Result<TimeZone> {
-    let unknown = || Error::validation(format!("{name:?} is no time zone that is known here"));
+    let unknown = || Error::validation(format!("{name:?} is not a known time zone"));
     let zone = TimeZone::get(name).map_err(|error| unknown().with_source(error))?;
     // `Etc/Unknown` is a valid name of no zone.
     if zone.is_unknown() { Err(unknown()) } else { Ok(zone) }

@@ -1,7 +1,7 @@
 //! The boundary around redb: maps its errors, and turns its panics into errors.
 //!
 //! redb panics on some corrupt pages. Without the boundary, 1.8 % of random bit flips end the
-//! calling thread. A broken invariant of this crate is no panic of redb: it continues to unwind.
+//! calling thread. A broken invariant of this crate is not a panic of redb: it continues to unwind.
 
 use std::cell::Cell;
 use std::io;

@@ -97,7 +97,7 @@ impl WalFile {
     pub(crate) fn start_epoch(&mut self, epoch: WalEpoch) {
         debug_assert!(
             epoch.number > 0,
-            "broken invariant: epochs count from 1, so that zeros are no record"
+            "broken invariant: epochs count from 1, so that zeros are not a record"
         );
         // The bytes of the last epoch stay in the file. Its records name it, so replay ignores
         // them.

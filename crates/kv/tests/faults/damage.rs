@@ -43,8 +43,8 @@ fn damaged_pages_are_an_error_and_not_a_panic() {
     println!("{errors} errors on reading, {found_by_verify} found by verifying");
 }
 
-/// A leaf in the place of another one holds keys that a scan did not ask for. They are no end of
-/// what it asked for.
+/// A leaf in the place of another one holds keys that a scan did not ask for. They are not the end
+/// of what it asked for.
 #[test]
 fn a_leaf_in_the_place_of_another_hides_nothing() {
     const PAGE: usize = 4_096;

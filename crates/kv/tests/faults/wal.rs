@@ -223,7 +223,7 @@ impl StorageBackend for WalInProcess {
 }
 
 /// Numbers of relaxed writes that are there after the end of the process, of 200; `None` if they
-/// are no prefix.
+/// are not a prefix.
 fn relaxed_after_a_kill(store: &RedbStore, disk: &Disk) -> Option<usize> {
     let relaxed = WriteOptions::durability(Durability::Relaxed);
     for number in 0..200_u8 {

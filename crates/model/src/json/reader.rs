@@ -235,7 +235,7 @@ impl serde::de::Error for ReadError {
             Unexpected::Bool(value) => value.to_string(),
             Unexpected::Unsigned(number) => number.to_string(),
             Unexpected::Signed(number) => number.to_string(),
-            // With its fraction: `1000.0` is refused because it is no integer.
+            // With its fraction: `1000.0` is refused because it is not an integer.
             Unexpected::Float(number) => format!("{number:?}"),
             Unexpected::Str(text) => quoted(text),
             Unexpected::Unit => "null".to_owned(),

@@ -87,7 +87,7 @@ impl Shape<'_> {
     }
 }
 
-const CUT_OFF: &str = "Refused: a block whose content was cut off is no copy.";
+const CUT_OFF: &str = "Refused: a block whose content was cut off is not a copy.";
 
 fn null() -> Schema {
     schemars::json_schema!({ "type": "null" })

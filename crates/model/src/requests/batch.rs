@@ -58,10 +58,10 @@ impl Batch {
     /// Appends an operation, named as its method.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for a request that is no JSON object.
+    /// [`crate::ErrorKind::Validation`] for a request that is not a JSON object.
     pub fn then(mut self, operation: &str, request: &impl Serialize) -> Result<Self> {
         let request = serde_json::to_value(request)
-            .map_err(|error| Error::validation(format!("a request is no JSON: {error}")))?;
+            .map_err(|error| Error::validation(format!("a request is not valid JSON: {error}")))?;
         let request = Object::new(request)?.rest();
         self.operations.push(BatchOperation { operation: operation.to_owned(), request });
         Ok(self)
@@ -188,7 +188,7 @@ enum ReferenceStep<'t> {
 }
 
 impl<'t> Reference<'t> {
-    /// None for a text that is no reference, such as `$5.00`.
+    /// None for a text that is not a reference, such as `$5.00`.
     fn parse(text: &'t str) -> Option<Self> {
         let rest = text.strip_prefix('$')?;
         let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;

@@ -23,7 +23,7 @@ wire_enum! {
         Text = "text",
         /// When they were created.
         Created = "createdAt",
-        /// Open tasks, done ones, canceled ones, and blocks that are no tasks.
+        /// Open tasks, done ones, canceled ones, and blocks that are not tasks.
         TaskState = "taskState",
     }
 }

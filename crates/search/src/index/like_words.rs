@@ -110,7 +110,7 @@ impl ClauseSearch<'_> {
                 let mut terms = terms.into_stream()?;
                 while terms.advance() {
                     let word = std::str::from_utf8(terms.key());
-                    let word = word.map_err(|_| IndexFailure::corrupt("a term is no text"))?;
+                    let word = word.map_err(|_| IndexFailure::corrupt("a term is not UTF-8"))?;
                     found.extend(near.of_word(word));
                 }
             }

@@ -44,7 +44,7 @@ const COLUMNS: [&str; 14] = [
 
 /// Flips the sign bit, so that signed numbers sort as unsigned ones.
 const SIGN_BIT: u64 = 1 << 63;
-/// The day of a document that is no daily note.
+/// The day of a document that is not a daily note.
 const NO_DAY: u64 = u64::MAX;
 
 /// The schema. An index with a different one was written by another version and is rebuilt.

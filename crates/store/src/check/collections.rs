@@ -96,13 +96,13 @@ impl SpaceCheck<'_> {
                 return parse_entry(key, value).map(drop);
             }
             counted.insert(id);
-            let (says, found) =
+            let (count, found) =
                 (parse_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or(0));
-            if says != found {
+            if count != found {
                 check.found(
                     Invariant::ItemCount,
                     RowName(key),
-                    format_args!("the count is {says}, but {found} exist"),
+                    format_args!("the count is {count}, but {found} exist"),
                 );
             }
             Ok(())

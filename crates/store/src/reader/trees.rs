@@ -179,12 +179,12 @@ struct NodeCollector<'m, M: NodeBuilder> {
     blocks: Vec<CollectedNode<M::Node>>,
     children: Vec<ChildNodes>,
     /// The start of the blocks that `parents` has not returned yet.
-    asked: usize,
+    expanded: usize,
 }
 
 impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     fn new(builder: &'m mut M) -> Self {
-        Self { builder, blocks: Vec::new(), children: Vec::new(), asked: 0 }
+        Self { builder, blocks: Vec::new(), children: Vec::new(), expanded: 0 }
     }
 
     fn expect(&mut self, blocks: usize) {
@@ -207,7 +207,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     }
 
     fn parents(&mut self, extent: TreeExtent) -> Vec<BlockId> {
-        let level = std::mem::replace(&mut self.asked, self.blocks.len());
+        let level = std::mem::replace(&mut self.expanded, self.blocks.len());
         let found = self.blocks.iter().skip(level).flatten();
         found
             .filter(|(_, block)| extent.includes_children_of(block.block_type()))

@@ -202,7 +202,7 @@ impl Salvager<'_> {
                 match document::decode_row(key, value) {
                     Ok(document) => drop(read.entry(document.record.id).or_insert(document)),
                     Err(_) if keyspace == DOCUMENTS => salvage.unread(key),
-                    // Indexes are derived: a row that does not decode is no loss.
+                    // Indexes are derived: a row that does not decode is not a loss.
                     Err(_) => {}
                 }
                 Ok(())

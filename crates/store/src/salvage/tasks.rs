@@ -32,7 +32,7 @@ impl Salvager<'_> {
         for keyspace in [TASKS_BY_DAY, LOGBOOK] {
             self.rows(keyspace, &mut |_, key, value| {
                 step()?;
-                // Lists are derived: a row that does not decode is no loss.
+                // Lists are derived: a row that does not decode is not a loss.
                 let Ok((id, ListedTask { location, block: record })) = parse_listed(key, value)
                 else {
                     return Ok(());

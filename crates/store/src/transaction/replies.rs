@@ -1,6 +1,6 @@
 //! Kept replies: a request that is sent again under its key gets the reply of the first time.
 //!
-//! They are no part of the change log, so that copies and followers have none. They expire by the
+//! They are not part of the change log, so that copies and followers have none. They expire by the
 //! time at which they were kept: each write of one deletes some that are older.
 
 use std::ops::ControlFlow;

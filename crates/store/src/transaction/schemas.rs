@@ -139,7 +139,7 @@ impl SpaceTransaction<'_> {
                     });
                     items += 1;
                 }
-                // Also of a block that is no item, so that the next batch begins after it.
+                // Also of a block that is not an item, so that the next batch begins after it.
                 (after, read) = (Some(item.id), read + 1);
                 Ok(if read < ITEMS_PER_BATCH {
                     ControlFlow::Continue(())

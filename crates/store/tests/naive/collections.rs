@@ -39,7 +39,7 @@ pub fn keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
 pub fn properties(block: &BlockRecord) -> &Properties {
     match &block.data.kind {
         BlockKind::CollectionItem { properties } => properties,
-        other => panic!("{other:?} is no item"),
+        other => panic!("{other:?} is not an item"),
     }
 }
 

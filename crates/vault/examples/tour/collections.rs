@@ -123,7 +123,7 @@ impl Library {
             ItemDraft::new("Emma").with("shelf", "Novel").with("pages", "many"),
         ];
         let Err(error) = notes.add_items(AddItems::new(self.books, items)) else {
-            return Err("pages that are no number were taken".into());
+            return Err("pages that are not numbers were taken".into());
         };
         writeln!(
             out,

@@ -105,7 +105,7 @@ impl<'a> WrittenLinks<'a> {
             }
         };
         normalize(&mut read);
-        if says_the_same(&read.kind, &data.kind) {
+        if is_equivalent(&read.kind, &data.kind) {
             data.kind = BlockKind::empty(BlockType::Text);
             data.inline = link.text.to_string();
         }
@@ -311,7 +311,7 @@ fn whole_range(inline: &str, link: &InlineLink<'_>) -> Range<usize> {
 }
 
 /// Whether two blocks say the same, but for the size of pictures.
-fn says_the_same(read: &BlockKind, present: &BlockKind) -> bool {
+fn is_equivalent(read: &BlockKind, present: &BlockKind) -> bool {
     match (read, present) {
         (
             BlockKind::Image { url, alt_text, .. },

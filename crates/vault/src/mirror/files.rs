@@ -112,7 +112,7 @@ impl MirrorDirectory {
             at.push(part);
             match fs::symlink_metadata(&at) {
                 Ok(found) if found.is_dir() => {}
-                Ok(_) => return Err(io::Error::other("a part of its path is no directory")),
+                Ok(_) => return Err(io::Error::other("a part of its path is not a directory")),
                 Err(_) => fs::create_dir(&at)?,
             }
         }
@@ -191,10 +191,11 @@ impl MirrorFiles for MirrorDirectory {
     fn stat(&mut self, path: &str) -> Result<Option<FileStat>> {
         match fs::symlink_metadata(self.top.join(path)) {
             Ok(found) if found.is_file() => Ok(Some(stat(path, &found, SystemTime::now()))),
-            Ok(_) => Err(Error::validation(format!("{path} is no file"))),
+            Ok(_) => Err(Error::validation(format!("{path} is not a file"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                let message = format!("{path} is no file: a part of its path is no directory");
+                let message =
+                    format!("{path} is not a file: a part of its path is not a directory");
                 Err(Error::validation(message).with_source(error))
             }
             Err(error) => Err(io_error("read", &self.top.join(path), error)),

@@ -213,13 +213,13 @@ fn stale() -> Vec<Stale> {
             &[book("b1", json!({"author": ["@p1"]}))],
             delete("b1"),
             &[lone(column("other", "text")), lone(relation("author", "by", "@books"))],
-            r#"property "author" of item @b1: @p1 is no item of collection @books"#,
+            r#"property "author" of item @b1: @p1 is not an item of collection @books"#,
         ),
         row(
             &[book("b1", json!({"author": ["@p1"]}))],
             book("b1", json!({"author": null})),
             &[delete("p1")],
-            r#"property "author" of item @b1: @p1 is no item of collection @people"#,
+            r#"property "author" of item @b1: @p1 is not an item of collection @people"#,
         ),
         row(
             &[],

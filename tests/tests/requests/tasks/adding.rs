@@ -176,7 +176,7 @@ const REFUSED: &[(&str, &str)] = &[
         r#"{"markdown":"x","location":{"type":"document","documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}}"#,
         "NOT_FOUND location.documentId",
     ),
-    // A page is no document, though it may be a parent.
+    // A page is not a document, though it may be a parent.
     (
         r#"{"markdown":"x","location":{"type":"document","documentId":"@page"}}"#,
         "NOT_FOUND location.documentId",

@@ -25,7 +25,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// What would leave in the inbox what is no task, and what is said of it.
+/// What would leave in the inbox what is not a task, and what is said of it.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("insert", r#"{"markdown":"x","position":{"pageId":"@Inbox"}}"#, "markdown"),
     (

@@ -140,7 +140,7 @@ fn a_change_is_that_of_the_block() {
         "a(done at 2026-03-01T12:00:00.000Z)@inbox",
     )]);
     assert_eq!(rev(&mut desk), 2);
-    // Nothing new is no change, and a move is none of the block.
+    // Nothing new is not a change, and a move is none of the block.
     let before = desk.notes.last_sequence().unwrap();
     desk.run(&[(
         "change",

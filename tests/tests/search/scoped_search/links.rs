@@ -1,5 +1,5 @@
 //! Texts are searched as they are shown, with placeholders for what is not seen; where a link leads
-//! is no word.
+//! is not a word.
 
 use leafbase::{
     AddComments, BlockData, BlockDraft, BlockKind, BlockLayout, CommentDraft, Connection,

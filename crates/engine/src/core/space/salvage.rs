@@ -112,7 +112,7 @@ impl SpaceBuilder {
     ) -> Result<SalvageReport> {
         let at = self.clock.now();
         let options = SalvageOptions { extractor: EXTRACTOR, at, new_id: &|| self.ids.new_id(at) };
-        let tell = &mut |done| progress(Progress::new(done, None));
-        leafbase_store::salvage(from.as_ref(), to.as_ref(), &options, tell)
+        let report = &mut |done| progress(Progress::new(done, None));
+        leafbase_store::salvage(from.as_ref(), to.as_ref(), &options, report)
     }
 }

@@ -35,7 +35,7 @@ impl<A: Unbatched> Connection<A> {
         let identity = self.access().identity();
         let author = self.author().as_str().as_bytes();
         let mut body = serde_json::to_value(batch)
-            .map_err(|error| Error::validation(format!("the batch is no JSON: {error}")))?;
+            .map_err(|error| Error::validation(format!("the batch is not valid JSON: {error}")))?;
         // In a host that keeps the order of fields, too.
         body.sort_all_objects();
         Ok(Some(KeyedRequest {

@@ -51,7 +51,7 @@ impl Space {
     /// It begins as a backup of the other space ([`Self::backup_to`]), opened with
     /// [`SpaceBuilder::follower`](crate::SpaceBuilder::follower). The bytes of the files that a row
     /// creates ([`ChangeRow::files`]) are stored before with [`Self::store_file`]. Host records and
-    /// replies that are kept for request keys are no part of the log, and are not followed.
+    /// replies that are kept for request keys are not part of the log, and are not followed.
     ///
     /// ```
     /// use leafbase::Space;
@@ -80,7 +80,7 @@ impl Space {
     /// are of another history, compaction merged them with rows that are here already, a later
     /// purge redacted them, or this space was written otherwise. [`ErrorKind::Conflict`] if a row
     /// does not follow the one before it; [`ErrorKind::NotFound`] if the bytes of a file are
-    /// missing; [`ErrorKind::RuleViolation`] if this space is no follower; errors of the store.
+    /// missing; [`ErrorKind::RuleViolation`] if this space is not a follower; errors of the store.
     pub fn follow(&self, rows: &[ChangeRow]) -> Result<ChangePosition> {
         self.check_follows()?;
         let store = self.store()?;
@@ -122,7 +122,7 @@ impl Space {
     /// # Errors
     /// [`ErrorKind::Corrupted`] if the bytes do not have the size or the hash in `file`;
     /// [`ErrorKind::Storage`] for an error of `bytes`; [`ErrorKind::RuleViolation`] if this space
-    /// is no follower; errors of the store. Nothing of the bytes remains then.
+    /// is not a follower; errors of the store. Nothing of the bytes remains then.
     pub fn store_file(&self, file: &AssetRecord, bytes: impl Read) -> Result<()> {
         self.check_follows()?;
         Upload::store_file(self, file, bytes)

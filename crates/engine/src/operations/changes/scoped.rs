@@ -30,7 +30,7 @@ impl Connection<Scoped> {
     /// the documents that are in the scope when the row is first read; documents removed from the
     /// scope since then are omitted. Documents that [`Scope::add`](crate::Scope::add) adds have a
     /// separate row without blocks, with the time of that call; earlier writes to them are
-    /// omitted. Moving a document between folders is no change, nor are
+    /// omitted. Moving a document between folders is not a change, nor are
     /// relations and links from outside of the scope. Moving a document to the trash is a change:
     /// afterwards the document is not found.
     ///
@@ -100,7 +100,7 @@ impl Connection<Scoped> {
 
     /// A write of this connection as a row of the feed. It names no documents if all of them left
     /// the scope in the meantime.
-    pub(crate) fn told(&self, change: &Change) -> Result<ScopedChange> {
+    pub(crate) fn scoped_change(&self, change: &Change) -> Result<ScopedChange> {
         self.operation("changes_since").read(|tree| {
             let (row, last, added_after) = {
                 let mut changes = self.scope_changes();
@@ -108,9 +108,10 @@ impl Connection<Scoped> {
                 (changes.row_of_write(change.sequence), changes.len(), changes.added_after())
             };
             if let Some((number, row)) = row
-                && let Some(told) = scope_changes::visible_change(tree, number, &row, &added_after)?
+                && let Some(visible) =
+                    scope_changes::visible_change(tree, number, &row, &added_after)?
             {
-                return Ok(told);
+                return Ok(visible);
             }
             let (at, by) = (change.stamp.at, change.stamp.by.clone());
             let (documents, blocks) = (Vec::new(), Vec::new());

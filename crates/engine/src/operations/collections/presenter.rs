@@ -299,7 +299,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         Ok(shown.into())
     }
 
-    /// The value of a relation to these items. `None` if there are none. IDs that are no items,
+    /// The value of a relation to these items. `None` if there are none. IDs that are not items,
     /// left by damage, are dropped.
     fn relations(
         &mut self,
@@ -383,7 +383,7 @@ fn united(holders: Option<&BTreeSet<BlockId>>, held: Option<PropertyValue>) -> B
 }
 
 fn no_item(id: BlockId) -> Error {
-    Error::corrupted(format_args!("block {id} stands for an item, but there is no such item"))
+    Error::corrupted(format_args!("block {id} represents an item that does not exist"))
 }
 
 fn no_schema(collection: BlockId) -> Error {

@@ -422,7 +422,7 @@ fn has_stored_names(tree: &Tree<'_>, schema: &Schema) -> Result<bool> {
     Ok(matches!(LinkRedactor::new(tree).redacted(schema)?, Cow::Borrowed(_)))
 }
 
-/// Adds the titles of related items to groups. IDs that are no items, left by damage, are dropped.
+/// Adds the titles of related items to groups. IDs that are not items, left by damage, are dropped.
 fn entitled(tree: &Tree<'_>, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
     let (links, mut titled) = (LinkRedactor::new(tree), Vec::with_capacity(groups.len()));
     for mut group in groups {

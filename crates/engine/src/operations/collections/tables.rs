@@ -92,11 +92,11 @@ fn count(tree: &Tree<'_>, collection: BlockId, left: usize, most: usize) -> Resu
 }
 
 /// A document as a file contains it: each collection becomes a text with its name and a table,
-/// followed by a page for each item with content. `tell` receives the name and item count of each.
+/// followed by a page for each item with content. `visit` receives the name and item count of each.
 pub(crate) fn flattened(
     tree: &Tree<'_>,
     subtrees: Subtrees,
-    tell: &mut dyn FnMut(&str, usize),
+    visit: &mut dyn FnMut(&str, usize),
 ) -> Result<Subtrees> {
     if !subtrees.0.iter().any(|node| node.block.data.kind == BlockKind::Collection) {
         return Ok(subtrees);
@@ -116,7 +116,7 @@ pub(crate) fn flattened(
             BlockType::Collection => {
                 open.push(*depth);
                 let items = items_of(behind, *depth);
-                tell(&block.data.inline, items.len());
+                visit(&block.data.inline, items.len());
                 push(BlockRecord { data: name(&block.data), ..block.clone() });
                 if let Some(rows) = table(tree, &mut presenter, block.id, items)? {
                     // No link leads to the table itself, so its ID does not matter.

@@ -144,7 +144,7 @@ impl EmbedReader<'_, '_> {
     }
 }
 
-/// What `block` embeds; None if it is no embed.
+/// What `block` embeds; None if it is not an embed.
 fn embed_name(block: &Block) -> Option<EmbedName> {
     if let Some((_, url)) = block.data.url() {
         return address(url);

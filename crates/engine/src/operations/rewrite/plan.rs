@@ -126,7 +126,7 @@ impl RewritePlan<'_> {
 
     fn move_to(&mut self, block: BlockId, to: InsertTarget) -> Result<()> {
         let Some(parent) = self.present.parent_of(block) else {
-            invariant!("the top of a page is no child in another version of it")
+            invariant!("the top of a page is not a child in another version of it")
         };
         let after = self.present.previous_sibling(block)?;
         let from = InsertTarget { document: to.document, parent, after };

@@ -104,7 +104,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     }
 }
 
-/// Further paragraphs would become blocks that are no tasks, which the inbox does not show.
+/// Further paragraphs would become blocks that are not tasks, which the inbox does not show.
 pub(super) fn several_paragraphs() -> Error {
     Error::validation("the text of a task must be a single paragraph").at("markdown")
 }

@@ -21,7 +21,7 @@ pub(super) fn find<T: ReadTree>(
     let block = tree.block(id)?.ok_or_else(missing)?;
     if block.data.task.is_none() {
         return Err(Error::rule(format!(
-            "block {id} is no task: its listStyle is {}",
+            "block {id} is not a task: its listStyle is {}",
             block.data.list_style
         )));
     }
@@ -36,7 +36,7 @@ pub(super) fn renamed(error: &Error, from: &str, to: &str) -> Error {
     Error::new(error.kind(), error.message()).at(path.strip_prefix('.').unwrap_or(&path))
 }
 
-/// Converts a block to a task; `None` if the block is no task.
+/// Converts a block to a task; `None` if the block is not a task.
 pub(super) fn to_task(block: BlockRecord, location: TaskLocation) -> Option<Task> {
     let BlockRecord { id, rev, mut data, .. } = block;
     render_text(&mut data);

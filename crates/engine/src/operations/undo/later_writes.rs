@@ -81,7 +81,7 @@ impl LaterWrites {
         self.0.iter().filter(move |it| it.sequence > sequence && it.parent == parent)
     }
 
-    /// Adds edits that are no change yet.
+    /// Adds edits that are not yet changes.
     pub(super) fn add_planned(&mut self, planned: &[Edit]) {
         for edit in planned {
             self.add(u64::MAX, edit);

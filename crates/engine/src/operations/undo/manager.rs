@@ -144,7 +144,7 @@ impl<A: Unbatched> UndoManager<A> {
     fn revert(&self, step: &UndoStep) -> Result<Change> {
         let change = self.notes.write_undo(&ChangeNumbers::Recorded(&step.sequences))?;
         let change = change.ok_or_else(nothing_left)?;
-        // What is undone is no edit of its own.
+        // What is undone is not an edit of its own.
         for recorded in self.recorder.take() {
             if recorded.sequence != change.sequence {
                 self.recorder.put_back(recorded);
@@ -218,7 +218,7 @@ impl UndoManager<Scoped> {
     /// As `undo` on a scoped connection.
     pub fn undo(&mut self) -> Result<Option<ScopedChange>> {
         let change = self.undo_step()?;
-        change.map(|change| self.notes.told(&change)).transpose()
+        change.map(|change| self.notes.scoped_change(&change)).transpose()
     }
 
     /// Redoes the step that was undone last, as on a full connection.
@@ -227,7 +227,7 @@ impl UndoManager<Scoped> {
     /// As [`Self::undo`].
     pub fn redo(&mut self) -> Result<Option<ScopedChange>> {
         let change = self.redo_step()?;
-        change.map(|change| self.notes.told(&change)).transpose()
+        change.map(|change| self.notes.scoped_change(&change)).transpose()
     }
 }
 

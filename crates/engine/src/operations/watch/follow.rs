@@ -164,7 +164,7 @@ fn steps_of<E: PartialEq>(
     moved.into_iter().chain(updated).collect()
 }
 
-/// Writes to blocks that are no tasks, which change nothing.
+/// Writes to blocks that are not tasks, which change nothing.
 pub(super) fn tasks(scope: TaskScope, since: &FollowedChanges<'_>) -> Steps<Task> {
     // Which tasks these have depends on the day of the last write.
     if matches!(scope, TaskScope::Active | TaskScope::Upcoming) {

@@ -181,7 +181,7 @@ impl Scene {
         number: u64,
         told: &mut Told,
     ) -> std::result::Result<(), Failure> {
-        // No two are alike: an update that changes nothing is no write.
+        // No two are alike: an update that changes nothing is not a write.
         let text = format!("{number} of {own}");
         // What is refused stands behind what would be written.
         let is_refused = number % 5 == 4;

@@ -117,7 +117,7 @@ pub fn digest(store: &dyn Store) -> Result<u64> {
     let mut hasher = std::hash::SipHasher::new();
     let all = || KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
     let snapshot = store.snapshot()?;
-    // An upload that a loss of power abandoned is no state of the space: a store of the host may
+    // An upload that a loss of power abandoned is not a state of the space: a store of the host may
     // have other handles, so that opening it leaves young ones.
     let mut abandoned = HashSet::new();
     snapshot.scan(all(), &mut |key, _| {

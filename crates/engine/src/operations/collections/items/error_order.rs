@@ -42,18 +42,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_entry_at_fault_is_told() {
+    fn the_first_entry_at_fault_is_reported() {
         for (wrong, path) in
             [(&[][..], ""), (&[5], ""), (&[2], "items[2].id"), (&[3, 1, 2, 0, 4], "items[0].id")]
         {
-            let told = outcome(wrong, 5);
-            assert_eq!(told.as_ref().err().map_or("", Error::path), path, "{wrong:?}");
-            assert_eq!(told.ok(), path.is_empty().then_some(5));
+            let checked = outcome(wrong, 5);
+            assert_eq!(checked.as_ref().err().map_or("", Error::path), path, "{wrong:?}");
+            assert_eq!(checked.ok(), path.is_empty().then_some(5));
         }
     }
 
     #[test]
-    fn a_fault_of_no_entry_is_told_as_it_is() {
+    fn a_fault_of_no_entry_is_returned_unchanged() {
         let error =
             first("items", 3, |_| Err::<(), _>(Error::validation("are too many").at("items")))
                 .unwrap_err();

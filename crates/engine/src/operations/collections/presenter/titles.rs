@@ -23,7 +23,7 @@ pub(super) struct Titles {
 }
 
 impl Titles {
-    /// The title of an item of `collection`. `None` for an ID that is no item, left by damage.
+    /// The title of an item of `collection`. `None` for an ID that is not an item, left by damage.
     pub(super) fn of(
         &mut self,
         tree: &Tree<'_>,
@@ -40,8 +40,8 @@ impl Titles {
         if let Some(known) = self.known.get(&item) {
             return Ok(Some(known.clone()));
         }
-        let stands_there = |standing: BlockLocation| standing.parent == Some(collection);
-        if !tree.locate(item)?.is_some_and(stands_there) {
+        let is_child = |location: BlockLocation| location.parent == Some(collection);
+        if !tree.locate(item)?.is_some_and(is_child) {
             return Ok(None);
         }
         let Some(title) =

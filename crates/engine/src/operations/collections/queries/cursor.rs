@@ -18,10 +18,10 @@ pub(super) fn fingerprint(
     schema: &Schema,
 ) -> Result<String> {
     let types: Vec<_> = sort.iter().map(|sort| type_of(schema, &sort.property)).collect();
-    let told = serde_json::to_vec(&(collection, filter, sort, types)).map_err(|error| {
-        Error::validation("cannot be told as JSON").with_source(error).at("filter")
+    let encoded = serde_json::to_vec(&(collection, filter, sort, types)).map_err(|error| {
+        Error::validation("cannot be encoded as JSON").with_source(error).at("filter")
     })?;
-    Ok(format!("{:016x}", fingerprint_of(&told)))
+    Ok(format!("{:016x}", fingerprint_of(&encoded)))
 }
 
 fn type_of(schema: &Schema, key: &str) -> PropertyType {

@@ -13,7 +13,7 @@ use leafbase_store::{IndexBitmap, IndexedColumn, ItemIndex};
 
 /// What to do with an item of an index.
 pub(super) enum PrefilterResult {
-    /// It is no result.
+    /// It is not a result.
     Skip,
     /// It may be a result.
     Look,

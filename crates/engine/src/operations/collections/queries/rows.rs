@@ -186,7 +186,7 @@ pub(super) fn values(item: BlockId, data: &BlockData) -> Result<&Properties> {
     match &data.kind {
         BlockKind::CollectionItem { properties } => Ok(properties),
         _ => Err(Error::corrupted(format_args!(
-            "block {item} stands in a collection, but is no item"
+            "block {item} is a child of a collection, but not an item"
         ))),
     }
 }

@@ -176,7 +176,7 @@ fn split(text: &str) -> Vec<&str> {
     arguments
 }
 
-/// The bytes of `"\x6e\x6f"`. A string that strace cut off is no string.
+/// The bytes of `"\x6e\x6f"`. A string that strace cut off is not a string.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let hexadecimal = text.strip_prefix('"')?.strip_suffix('"')?;
     let digits = hexadecimal.split("\\x").skip(1);
