@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use leafbase::{
     AddComments, AddItems, AppliedMarkdown, ApplyMarkdown, Block, BlockData, BlockId, BlockPatch,
     Color, CommentDraft, Connection, CreateCollection, DocumentId, EditMarkdown, ErrorKind, Fetch,
-    ItemDraft, ListComments, ListDocuments, Location, Position, SchemaDraft, Space, UpdateBlocks,
+    GetMarkdown, ItemDraft, ListComments, ListDocuments, Location, Position, SchemaDraft, Space,
+    UpdateBlocks,
 };
 use leafbase_test_outline::Numbers;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -239,6 +240,25 @@ fn errors_name_their_place() {
     notes.delete_documents(leafbase::DeleteDocuments::new([document])).unwrap();
     let error = notes.apply_markdown(ApplyMarkdown::new(document, "x")).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::RuleViolation, "pageId"));
+}
+
+/// The text that `fetch_markdown` returns has the page around its content. It is refused, not nested
+/// in the page, unless the page has a page of its own title.
+#[test]
+fn a_page_is_not_nested_in_itself() {
+    let (notes, document) = document("a\n\nb");
+    let whole = notes.fetch_markdown(Fetch::new(document)).unwrap().replace('b', "c");
+    let error = notes.apply_markdown(ApplyMarkdown::new(document, &*whole)).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "markdown"), "{error}");
+    assert!(error.message().contains("content_markdown"), "{error}");
+    let inner = format!("a\n\n{whole}");
+    notes.apply_markdown(ApplyMarkdown::new(document, &*inner)).unwrap();
+    notes.apply_markdown(ApplyMarkdown::new(document, &*whole)).unwrap();
+    assert_eq!(notes.content_markdown(document).unwrap(), whole.trim_end());
+    let request = GetMarkdown::of(document);
+    assert_eq!(notes.content_markdown(request).unwrap(), whole.trim_end());
+    let error = notes.content_markdown(GetMarkdown::of(BlockId::NIL)).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::NotFound, "pageId"));
 }
 
 #[test]

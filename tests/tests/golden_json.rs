@@ -19,18 +19,18 @@ use leafbase::{
     DocumentProperties, DuplicateBlocks, EditMarkdown, EmbedGraph, Embedding, EmbeddingDraft,
     EmbeddingModel, EmbeddingsReply, Error, Expectations, Fetch, FindDocuments, Folder,
     FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetEmbeddings, GetItems,
-    GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate,
-    Items, ItemsPage, Link, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
-    ListStyle, ListTags, ListTasks, ListedComment, MergeBlock, MissingEmbedding, MissingEmbeddings,
-    MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
-    PropertyType, PurgeDocuments, PutEmbeddings, QueryEmbedding, QueryItems, Relation,
-    RemoveEmbeddings, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
-    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
-    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchPage, SearchWeights, SelectOption,
-    ShiftBlocks, Sort, SortBlocks, Space, SplitBlock, TagCount, Task, TaskDraft, TaskInfo,
-    TaskScope, TaskState, TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions,
-    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    GetMarkdown, GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter,
+    ItemUpdate, Items, ItemsPage, Link, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTags, ListTasks, ListedComment, MergeBlock,
+    MissingEmbedding, MissingEmbeddings, MoveBlocks, MoveDocuments, MoveFolders, Operator,
+    Position, PropertyDraft, PropertyKind, PropertyType, PurgeDocuments, PutEmbeddings,
+    QueryEmbedding, QueryItems, Relation, RemoveEmbeddings, ReplaceSchema, ReplaceText,
+    ResolveBlocks, ResolveEmbeds, ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat,
+    SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks,
+    SearchDocuments, SearchPage, SearchWeights, SelectOption, ShiftBlocks, Sort, SortBlocks, Space,
+    SplitBlock, TagCount, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
+    TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -308,6 +308,9 @@ fn blocks(desk: &mut Desk, lisbon: DocumentId) -> BlockId {
     let request = desk.request("fetch_markdown", &Fetch::new(lisbon));
     let text = notes.fetch_markdown(request).unwrap();
     desk.text("fetch_markdown", &text);
+    let request = desk.request("content_markdown", &GetMarkdown::of(lisbon));
+    let text = notes.content_markdown(request).unwrap();
+    desk.text("content_markdown", &text);
     page
 }
 

@@ -98,6 +98,7 @@ fn readers() -> BTreeMap<&'static str, Reader> {
         fetch Fetch  insert_blocks InsertBlocks  update_blocks UpdateBlocks
         delete_blocks DeleteBlocks  move_blocks MoveBlocks  split_block SplitBlock
         merge_block MergeBlock  indent_blocks IndentBlocks  replace_text ReplaceText
+        content_markdown GetMarkdown
         apply_markdown ApplyMarkdown  edit_markdown EditMarkdown
         duplicate_blocks DuplicateBlocks  shift_blocks ShiftBlocks  sort_blocks SortBlocks
         search SearchDocuments  put_embeddings PutEmbeddings

@@ -7,13 +7,13 @@ use leafbase_model::{
     AddComments, AddItems, AddTasks, ApplyMarkdown, BackLinks, Batch, CountItems, CreateCollection,
     CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
     DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, EditMarkdown, Fetch,
-    FindDocuments, GetEmbeddings, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections,
-    ListComments, ListDocuments, ListScopedDocuments, ListTags, ListTasks, MergeBlock,
-    MissingEmbeddings, MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments, PutEmbeddings,
-    QueryItems, RemoveEmbeddings, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds,
-    RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, SplitBlock,
-    UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
-    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    FindDocuments, GetEmbeddings, GetItems, GetMarkdown, GetSchema, IndentBlocks, InsertBlocks,
+    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTags, ListTasks,
+    MergeBlock, MissingEmbeddings, MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments,
+    PutEmbeddings, QueryItems, RemoveEmbeddings, ReplaceSchema, ReplaceText, ResolveBlocks,
+    ResolveEmbeds, RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks,
+    SplitBlock, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -193,6 +193,7 @@ pub fn tool_schemas() -> ToolSchemas {
     let tools = tools! {
         generator;
         fetch(Fetch), false, "Reads a block, a document or a daily note with all below it.";
+        content_markdown(GetMarkdown), false, "Reads the content of a page as markdown to edit.";
         insert_blocks(InsertBlocks), true, "Inserts blocks or markdown at a position.";
         update_blocks(UpdateBlocks), true, "Changes fields of blocks.";
         delete_blocks(DeleteBlocks), true, "Deletes blocks with all below them.";
@@ -264,8 +265,9 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 39] = [
+const SHARED: [&str; 40] = [
     "fetch",
+    "content_markdown",
     "insert_blocks",
     "update_blocks",
     "delete_blocks",

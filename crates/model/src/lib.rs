@@ -168,7 +168,7 @@ pub use requests::folders::{
 pub use requests::links::{BackLinks, EmbedGraph, ResolveEmbeds, ResolvedEmbed, UnlinkedMentions};
 pub use requests::lookups::{FindDocuments, ResolveBlocks, ResolvedBlock};
 pub use requests::page_markdown::{
-    AppliedMarkdown, ApplyMarkdown, EditMarkdown, MarkdownEdit, MarkdownEditKind,
+    AppliedMarkdown, ApplyMarkdown, EditMarkdown, GetMarkdown, MarkdownEdit, MarkdownEditKind,
 };
 pub use requests::queries::{
     Condition, CountItems, Direction, ItemFilter, Operator, QueryItems, Sort,

@@ -196,7 +196,9 @@ impl<'p> Scanner<'p> {
             return Ok(());
         };
         match char {
-            '1'..='9' | 'k' | 'g' => return Err(self.error("back-references are not supported")),
+            '1'..='9' | 'k' | 'g' if self.octal().is_none() => {
+                return Err(self.error("back-references are not supported"));
+            }
             'K' | 'G' => return Err(self.error("match resets are not supported")),
             'Q' => {
                 let (quoted, bytes) = match rest.split_once("\\E") {
@@ -213,9 +215,23 @@ impl<'p> Scanner<'p> {
         Ok(())
     }
 
+    /// The code point and the length of an octal escape, as RE2 reads it: up to three digits, of
+    /// which the first is 0 if it is the only one.
+    fn octal(&self) -> Option<(u32, usize)> {
+        let digits = self.rest().get(1..)?.chars().map_while(|char| char.to_digit(8)).take(3);
+        let (code, count) =
+            digits.fold((0, 0), |(code, count), digit| (code * 8 + digit, count + 1));
+        let is_octal = count > 1 || (count == 1 && code == 0);
+        is_octal.then_some((code, 1 + count))
+    }
+
     /// Copies the escape of `char`, with its argument in braces.
     fn escaped_char(&mut self, char: char) {
         let escape = 1 + char.len_utf8();
+        if let Some((code, bytes)) = self.octal() {
+            self.replace(&format!("\\x{{{code:x}}}"), bytes);
+            return;
+        }
         // The parser takes these for the boundaries of a word, RE2 for themselves.
         if matches!(char, '<' | '>') {
             self.replace(char.encode_utf8(&mut [0; 4]), escape);
@@ -226,6 +242,16 @@ impl<'p> Scanner<'p> {
         let argument =
             self.rest().get(escape..).filter(|rest| takes_braces && rest.starts_with('{'));
         let end = argument.and_then(|argument| argument.find('}'));
+        // RE2 negates a class within the braces as well.
+        if let Some(end) = end
+            && let Some(name) =
+                argument.and_then(|argument| argument.get(..end)?.strip_prefix("{^"))
+            && matches!(char, 'p' | 'P')
+        {
+            let negated = if char == 'p' { 'P' } else { 'p' };
+            self.replace(&format!("\\{negated}{{{name}}}"), escape + end + 1);
+            return;
+        }
         // A class of one letter, such as `\pL`.
         let letter = self.rest().chars().nth(2).filter(|_| matches!(char, 'p' | 'P'));
         let without_braces = escape + letter.map_or(0, char::len_utf8);

@@ -423,6 +423,7 @@ fn templates_name_groups() {
 fn what_is_no_pattern_is_refused_with_its_place() {
     for (pattern, message) in [
         (r"(a)\1", "back-references are not supported, at byte 3"),
+        (r"(a)\81", "back-references are not supported, at byte 3"),
         (r"(?<n>a)\k<n>", "back-references are not supported, at byte 7"),
         ("(?P<n>a)(?P=n)", "back-references are not supported, at byte 8"),
         ("x(?>a)", "atomic groups are not supported, at byte 1"),
@@ -489,6 +490,11 @@ fn what_looks_like_something_else_is_taken_as_it_is() {
         ("^[a-]+$", "a-", true),
         (r"^[\x41-\x43\x{44}]+$", "ABCD", true),
         (r"^[\p{Greek}-]+$", "ω-", true),
+        (r"^\p{^Greek}\P{^Greek}$", "aω", true),
+        (r"^[\p{^Greek}]$", "ω", false),
+        (r"^\101\0602\07$", "A02\u{7}", true),
+        (r"^[\101-\103]+$", "ABC", true),
+        (r"^\777\08$", "ǿ\08", true),
         (r"^[\pL-9]+$", "ω-9", true),
         (r"^[\<\]]+$", "<]", true),
         (r"^\<caption\>$", "<caption>", true),

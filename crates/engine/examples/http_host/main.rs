@@ -67,7 +67,7 @@ macro_rules! operations {
 }
 
 operations! { shared<A: Unbatched>(Connection<A>) else special;
-    fetch(Fetch) fetch_markdown(Fetch) search(SearchDocuments) search_blocks(SearchBlocks)
+    fetch(Fetch) fetch_markdown(Fetch) content_markdown(GetMarkdown) search(SearchDocuments) search_blocks(SearchBlocks)
     resolve(ResolveBlocks) back_links(BackLinks) unlinked_mentions(UnlinkedMentions)
     resolve_embeds(ResolveEmbeds) list_tags(ListTags) list_collections(ListCollections)
     collection_schema(GetSchema) items(GetItems) query_items(QueryItems) count_items(CountItems)

@@ -96,7 +96,8 @@ impl<A: AccessScope> Connection<A> {
     }
 
     /// Reads the content of a page or a document as markdown, without its title and tags; of a
-    /// collection the table of its items.
+    /// collection the table of its items. The page is given by its ID, or by a
+    /// [`GetMarkdown`](crate::GetMarkdown) that was read from JSON.
     ///
     /// Blocks that were imported, or written by [`Self::apply_markdown`], and are as they were then
     /// are written as that text has them: markers, numbers, fences, blank lines. Edited blocks keep
@@ -114,9 +115,14 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::fetch_markdown`].
+    /// As [`Self::fetch_markdown`], at `pageId` for a page that does not exist.
     pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
-        let (block_type, blocks) = self.tabulated("content_markdown", &Fetch::new(page))?;
+        let found = self.tabulated("content_markdown", &Fetch::new(page));
+        // The path of a fetch is that of another request.
+        let (block_type, blocks) = found.map_err(|error| match error.path() {
+            "id" => Error::new(error.kind(), error.message()).at("pageId"),
+            _ => error,
+        })?;
         let (page, content) = match (block_type, blocks.split_first()) {
             (_, None) => return Ok(String::new()),
             (BlockType::Collection, Some((_, table))) => (None, table),

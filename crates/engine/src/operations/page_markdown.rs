@@ -64,7 +64,9 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// - [`ErrorKind::NotFound`] at `pageId`; [`ErrorKind::RuleViolation`] there for a block that
     ///   cannot have children, a collection, and a document in the trash.
-    /// - [`ErrorKind::InvalidMarkdown`] at `markdown`, with line and column.
+    /// - [`ErrorKind::InvalidMarkdown`] at `markdown`, with line and column;
+    ///   [`ErrorKind::Validation`] there for the page with its title, as [`Self::fetch_markdown`]
+    ///   returns it.
     /// - [`ErrorKind::Conflict`] at `expected` if the page has other content by now.
     /// - [`ErrorKind::RuleViolation`] at `markdown` if the table or the name of a collection
     ///   changed, and for a block at the top of the inbox that is not a task.
@@ -87,6 +89,12 @@ impl<A: AccessScope> Connection<A> {
                 return Ok(edits);
             }
             let drafts = self.parse_page(&text).map_err(|error| error.at("markdown"))?;
+            if read.is_page(&drafts) {
+                // Of `fetch_markdown`: the page would be nested in itself.
+                let message = "has the tags and the title of the page: give its content alone, \
+                               which content_markdown returns";
+                return Err(Error::validation(message).at("markdown"));
+            }
             target.edits(read, drafts)
         })
     }

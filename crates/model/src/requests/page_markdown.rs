@@ -3,6 +3,37 @@
 use crate::json::{is_default, wire_enum};
 use crate::{BlockId, Edit, Subtrees};
 
+/// Reads the content of a page as markdown. As JSON: `{"pageId": ".."}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, GetMarkdown};
+/// let json = r#"{"pageId": "00000000000000000000000000"}"#;
+/// assert_eq!(GetMarkdown::of(BlockId::NIL), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
+#[non_exhaustive]
+pub struct GetMarkdown {
+    /// The page, a collection, or a document by its root.
+    pub page_id: BlockId,
+}
+
+impl GetMarkdown {
+    /// Reads the content of this page or document.
+    pub fn of(page: impl Into<BlockId>) -> Self {
+        Self { page_id: page.into() }
+    }
+}
+
+impl From<GetMarkdown> for BlockId {
+    fn from(request: GetMarkdown) -> Self {
+        request.page_id
+    }
+}
+
 /// Makes the content of a page what a markdown text says. As JSON: `{"pageId": "..", "markdown":
 /// "..", "expected": "..", "dryRun": true}`.
 ///
@@ -20,10 +51,10 @@ use crate::{BlockId, Edit, Subtrees};
 pub struct ApplyMarkdown {
     /// The page, or a document by its root.
     pub page_id: BlockId,
-    /// What its content becomes.
+    /// What its content becomes, without the title of the page.
     pub markdown: String,
-    /// The markdown that was edited, as the page gave it: if it has other content by now, nothing
-    /// is changed.
+    /// The markdown that was edited, as `content_markdown` returned it: if the page has other
+    /// content by now, nothing is changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
     /// Whether nothing is written: the reply is the one that there would be.
@@ -78,7 +109,7 @@ wire_enum! {
 pub struct MarkdownEdit {
     /// What it does.
     pub edit: MarkdownEditKind,
-    /// The text: as it stands in the markdown of the page, there once.
+    /// The text: as `content_markdown` returns it, there once.
     pub text: String,
     /// The markdown that it puts there.
     pub markdown: String,

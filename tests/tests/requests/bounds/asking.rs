@@ -5,9 +5,10 @@ use leafbase::json::FromJson;
 use leafbase::{Connection, Error};
 
 /// Their names.
-pub const OPERATIONS: [&str; 34] = [
+pub const OPERATIONS: [&str; 35] = [
     "fetch",
     "fetch_markdown",
+    "content_markdown",
     "insert_blocks",
     "update_blocks",
     "delete_blocks",
@@ -53,6 +54,9 @@ pub fn ask(notes: &Connection, operation: &str, body: &str) -> Result<String, Er
     match operation {
         "fetch" => told(notes.fetch(read(notes, body)?)?),
         "fetch_markdown" => told(notes.fetch_markdown(read(notes, body)?)?),
+        "content_markdown" => {
+            told(notes.content_markdown(read::<leafbase::GetMarkdown>(notes, body)?)?)
+        }
         "insert_blocks" => told(notes.insert_blocks(read(notes, body)?)?),
         "update_blocks" => told(notes.update_blocks(read(notes, body)?)?),
         "delete_blocks" => told(notes.delete_blocks(read(notes, body)?)?),

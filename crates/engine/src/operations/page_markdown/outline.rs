@@ -59,6 +59,8 @@ impl OutlineBlock {
 
 /// A page with its content as markdown.
 pub(super) struct PageReading {
+    /// The title, as replies show it.
+    title: String,
     /// The content, as [`crate::Connection::content_markdown`] returns it.
     pub(super) text: String,
     /// Where the first line of each block of `content` starts in `text`.
@@ -102,7 +104,7 @@ impl PageReading {
         let content = if let Content::Blocks(content) = content { content } else { Vec::new() };
         let file = data.layout.as_ref().and_then(|layout| layout.file.as_deref());
         let (text, starts) = markdown::render_with_starts(&content, file);
-        Ok(Self { text, starts, content, collections })
+        Ok(Self { title: data.inline, text, starts, content, collections })
     }
 
     /// The blocks as the text reads: without what markdown does not say, with their IDs.
@@ -139,6 +141,14 @@ impl PageReading {
         }
         let is_all = read.next().is_none();
         Ok(is_all.then_some(blocks))
+    }
+
+    /// Whether `drafts` are the page itself, with its title, where the page has none of that title.
+    pub(super) fn is_page(&self, drafts: &[BlockDraft]) -> bool {
+        let is_same =
+            |data: &BlockData| data.block_type() == BlockType::Page && data.inline == self.title;
+        let has_same = || self.content.iter().any(|block| is_same(&block.data));
+        matches!(drafts, [draft] if is_same(&draft.data)) && !has_same()
     }
 
     /// Whether `block` is a collection, or its table.
