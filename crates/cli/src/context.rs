@@ -164,10 +164,23 @@ fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
 
 /// Fails if `path` is the directory of a space or in one: its files are not for other programs.
 pub(crate) fn check_outside_of_spaces(path: &Path) -> CliResult<()> {
-    let absolute = std::path::absolute(path)
-        .map_err(|error| CliError::system(path.display().to_string(), &error))?;
+    check_outside(path, &absolute(path)?)
+}
+
+/// Fails if the space at `path`, which need not exist, is in the directory of another one.
+pub(crate) fn check_outside_of_other_spaces(path: &Path) -> CliResult<()> {
+    let absolute = absolute(path)?;
+    check_outside(path, absolute.parent().unwrap_or(&absolute))
+}
+
+fn absolute(path: &Path) -> CliResult<PathBuf> {
+    std::path::absolute(path).map_err(|error| CliError::system(path.display().to_string(), &error))
+}
+
+/// Fails if `directory`, an absolute path, is that of a space or in one; the error names `path`.
+fn check_outside(path: &Path, directory: &Path) -> CliResult<()> {
     // The part of the path that exists: links in it may lead into a space.
-    let existing = absolute.ancestors().find_map(|path| path.canonicalize().ok());
+    let existing = directory.ancestors().find_map(|path| path.canonicalize().ok());
     let mut directories = existing.iter().flat_map(|path| path.ancestors());
     match directories.find(|directory| Space::is_at(directory)) {
         Some(space) => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::context::{CommandContext, SPACE_EXTENSION};
+use crate::context::{self, CommandContext, SPACE_EXTENSION};
 use crate::error::{CliError, CliResult};
 use crate::progress::ProgressLine;
 use crate::show::line;
@@ -26,6 +26,7 @@ struct BackupReply {
 
 impl BackupCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        context::check_outside_of_other_spaces(&self.path)?;
         check_name(&context.path()?, &self.path)?;
         let notes = context.reader()?;
         let mut progress = ProgressLine::new("copying");

@@ -6,7 +6,7 @@ use clap::Args;
 use leafbase::ErrorKind;
 use leafbase_vault::{ExportOptions, LinkStyle, export_folder};
 
-use crate::context::CommandContext;
+use crate::context::{self, CommandContext};
 use crate::error::{CliError, CliResult, Exit};
 use crate::progress::ProgressLine;
 use crate::show::{line, reports};
@@ -58,6 +58,7 @@ impl From<LinkFormat> for LinkStyle {
 
 impl ExportCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
+        context::check_outside_of_spaces(&self.path)?;
         let notes = context.reader()?;
         let style = LinkStyle::from(self.links);
         let options = ExportOptions::new().into_existing(self.into_existing).links(style);

@@ -10,7 +10,7 @@ use clap::Args;
 use leafbase::{ChangePosition, Error, ErrorKind, Space};
 use leafbase_replica::{Follower, ReplicaStore};
 
-use crate::context::CommandContext;
+use crate::context::{self, CommandContext};
 use crate::error::{CliError, CliResult};
 use crate::interrupt;
 use crate::replica_address::ReplicaAddress;
@@ -68,6 +68,7 @@ pub(super) fn unmark(space: &Path) -> CliResult<()> {
 
 impl FollowCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        context::check_outside_of_other_spaces(&self.path)?;
         interrupt::listen();
         let (store, mut seen) = (self.replica.store()?, None);
         self.check_start_over()?;

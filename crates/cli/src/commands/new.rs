@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use leafbase::{Space, SpaceMeta};
 
-use crate::context::CommandContext;
+use crate::context::{self, CommandContext};
 use crate::error::{CliError, CliResult};
 
 /// Create a space
@@ -36,6 +36,7 @@ impl NewCommand {
             CliError::usage("the path of the new space is missing")
                 .hint("leafbase new notes.leafbase")
         })?;
+        context::check_outside_of_other_spaces(&path)?;
         let zone = self.zone.unwrap_or_else(local_zone);
         let space =
             Space::builder().name(self.name.unwrap_or_default()).zone(zone).create(&path)?;

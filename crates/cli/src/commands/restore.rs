@@ -6,7 +6,7 @@ use clap::Args;
 use leafbase::{ChangePosition, ErrorKind, Timestamp};
 use leafbase_replica::{RestorePoint, restore};
 
-use crate::context::CommandContext;
+use crate::context::{self, CommandContext};
 use crate::days::SpokenDay;
 use crate::error::{CliError, CliResult};
 use crate::progress;
@@ -60,6 +60,7 @@ fn moment(text: &str) -> Result<RestorePoint, String> {
 
 impl RestoreCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        context::check_outside_of_other_spaces(&self.path)?;
         let store = self.replica.store()?;
         let position = progress::while_running("restoring".to_owned(), || {
             restore(&*store, &self.path, self.at.unwrap_or_default())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use leafbase::{Error, ErrorKind, SalvageReport, Space};
 
-use crate::context::CommandContext;
+use crate::context::{self, CommandContext};
 use crate::error::{CliError, CliResult, Exit};
 use crate::progress::ProgressLine;
 use crate::show::{line, styles};
@@ -28,6 +28,7 @@ pub(crate) struct SalvageCommand {
 
 impl SalvageCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
+        context::check_outside_of_other_spaces(&self.path)?;
         let from = context.path()?;
         let mut progress = ProgressLine::new("salvaging");
         let saving = || {
