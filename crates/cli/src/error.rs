@@ -157,11 +157,11 @@ impl CliError {
     }
 
     /// An error of a command that writes in several steps. `kept` is what a full disk leaves, and
-    /// the next step.
+    /// the next step; empty if it leaves nothing.
     pub(crate) fn of_steps(error: Error, kept: &str) -> Self {
         let is_full = error.kind() == ErrorKind::NoSpace;
         let error = Self::from(error);
-        if is_full { error.hint(kept) } else { error }
+        if is_full && !kept.is_empty() { error.hint(kept) } else { error }
     }
 
     /// Puts a text before the message.
@@ -304,7 +304,8 @@ mod tests {
         let error = |kind| Error::new(kind, "it failed");
         let full = hint(CliError::of_steps(error(ErrorKind::NoSpace), "some is there"));
         assert_eq!(full.as_deref(), Some("some is there"));
-        let other = hint(CliError::of_steps(error(ErrorKind::HistoryGone), "some is there"));
-        assert_eq!(other, hint(error(ErrorKind::HistoryGone).into()));
+        for (kind, kept) in [(ErrorKind::HistoryGone, "some is there"), (ErrorKind::NoSpace, "")] {
+            assert_eq!(hint(CliError::of_steps(error(kind), kept)), hint(error(kind).into()));
+        }
     }
 }

@@ -161,6 +161,23 @@ pub(crate) fn numbers(text: &str) -> CliResult<Option<Vec<usize>>> {
     Ok(Some(numbers))
 }
 
+/// Ascending numbers as [`numbers`] parses them: `3,5-7`.
+pub(crate) fn ranges(numbers: &[u64]) -> String {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((from, to)) if *to + 1 == *number && *to - *from + 1 < MAX_RANGE as u64 => {
+                *to = *number;
+            }
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let ranges = ranges
+        .into_iter()
+        .map(|(from, to)| if from == to { from.to_string() } else { format!("{from}-{to}") });
+    ranges.collect::<Vec<_>>().join(",")
+}
+
 /// Bytes that a part of a task's text has at least.
 const MIN_PART: usize = 3;
 
@@ -223,6 +240,16 @@ mod tests {
             ("01234567890123456789012345", None),
         ] {
             assert_eq!(numbers(text).unwrap(), numbers_in_it, "{text}");
+        }
+        for (numbers_in_it, text) in [
+            (vec![3], "3"),
+            (vec![1, 2], "1-2"),
+            (vec![3, 5, 6, 7, 9], "3,5-7,9"),
+            ((1..=MAX_RANGE as u64 + 1).collect(), "1-10000,10001"),
+        ] {
+            assert_eq!(ranges(&numbers_in_it), text);
+            let parsed = numbers(text).unwrap().unwrap().into_iter();
+            assert_eq!(parsed.map(|number| number as u64).collect::<Vec<_>>(), numbers_in_it);
         }
         for text in ["7-5", "1-99999", "99999999999999999999999"] {
             assert!(numbers(text).is_err(), "{text}");

@@ -127,7 +127,7 @@ pub mod bulk {
     pub use crate::operations::bulk::document_factory::{DocumentFactory, NewDocument, StagedFile};
     pub use crate::operations::bulk::space_view::SpaceView;
     pub use crate::operations::bulk::{
-        index, linked_blocks, put_host_records, read, shown_files, write,
+        index, linked_blocks, put_host_records, read, record, shown_files, write,
     };
     pub use crate::operations::files::{fit_block_type, plain_file_name, shown_as_picture};
     pub use crate::support::days::long_form as daily_note_title;

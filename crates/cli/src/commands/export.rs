@@ -62,18 +62,22 @@ impl ExportCommand {
         let notes = context.reader()?;
         let style = LinkStyle::from(self.links);
         let options = ExportOptions::new().into_existing(self.into_existing).links(style);
-        let mut progress = ProgressLine::new("exporting");
+        let (mut progress, mut done) = (ProgressLine::new("exporting"), 0);
         let report = export_folder(&notes, &self.path, &options, &mut |step| {
+            done = step.done;
             progress.report(step.done, step.total)
         });
         drop(progress);
-        let kept = "files exported so far stay: free some space on the device and repeat the \
-                    command with --into-existing";
+        let files = line::count(done, "file", "files");
+        let kept = format!(
+            "{files} exported so far: free some space on the device and repeat the command with \
+             --into-existing"
+        );
         let report = report.map_err(|error| match error.kind() {
             ErrorKind::Validation => {
                 CliError::from(error).hint("to write into it anyway: --into-existing")
             }
-            _ => CliError::of_steps(error, kept),
+            _ => CliError::of_steps(error, &kept),
         })?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
         if context.options.json {

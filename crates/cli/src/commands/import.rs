@@ -3,21 +3,22 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use leafbase::{Destination, bulk};
-use leafbase_vault::{ImportOptions, import_folder};
+use leafbase::{Connection, Destination, FolderId, bulk};
+use leafbase_vault::{ImportOptions, ImportReport, import_folder};
 
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult, Exit};
 use crate::names;
 use crate::progress::ProgressLine;
 use crate::show::{line, reports};
+use crate::task_numbers;
 
 /// Import a folder of markdown files, an Obsidian vault or a Logseq graph
 ///
 /// Directories become folders, files become documents, and files named by a day become daily notes.
 /// Wiki links and relative links become block links. Files referenced by documents are imported as
 /// attachments. Every warning is reported. The source folder is never written to. A folder that was
-/// imported before updates its documents.
+/// imported before updates its documents. The report ends with the changes that undo takes back.
 #[derive(Debug, Args)]
 pub(crate) struct ImportCommand {
     /// The folder, vault or graph
@@ -36,6 +37,13 @@ pub(crate) struct ImportCommand {
     all: bool,
 }
 
+#[derive(serde::Serialize)]
+struct ImportReply<'a> {
+    #[serde(flatten)]
+    report: &'a ImportReport,
+    sequences: &'a [u64],
+}
+
 impl ImportCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
         if !self.path.is_dir() {
@@ -49,33 +57,35 @@ impl ImportCommand {
             .attachments(!self.no_attachments);
         let count = || bulk::read(&notes, |view| Ok(view.folders()?.len()));
         let folders = count()?;
-        if let Some(name) = &self.into {
-            options = match names::destination(&notes, name)? {
-                Destination::Folder(folder) => options.into_folder(folder),
-                _ => {
-                    return Err(CliError::usage(
-                        "--into takes the name of an ordinary folder, existing or new",
-                    ));
-                }
-            };
+        let (into, mut changes) = bulk::record(&notes, |notes| self.destination(notes));
+        if let Some(folder) = into? {
+            options = options.into_folder(folder);
         }
         let created = count()?.saturating_sub(folders) as u64;
         let mut progress = ProgressLine::new("importing");
-        let report = import_folder(&notes, &self.path, &options, &mut |step| {
-            progress.report(step.done, step.total)
+        let (report, imported) = bulk::record(&notes, |notes| {
+            import_folder(notes, &self.path, &options, &mut |step| {
+                progress.report(step.done, step.total)
+            })
         });
         drop(progress);
+        changes.extend(imported);
         let mut report = report.map_err(|error| {
-            let kept = "documents imported so far are in the space: free some space on the device \
-                        and repeat the command";
-            CliError::of_steps(error, kept)
+            let kept = reports::written(&notes, &changes).map(|written| {
+                format!(
+                    "{written} stay in the space: free some space on the device and repeat the \
+                     command"
+                )
+            });
+            CliError::of_steps(error, &kept.unwrap_or_default())
         })?;
         report.folders += created;
         // A shell goes on with the space. No error of a write is lost: it is flushed.
         notes.space().flush()?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
         if context.options.json {
-            return context.out.json(&report).map(|()| exit);
+            let reply = ImportReply { report: &report, sequences: &changes };
+            return context.out.json(&reply).map(|()| exit);
         }
         let parts = [
             line::count(report.documents, "document", "documents"),
@@ -92,6 +102,19 @@ impl ImportCommand {
             context.out.line(format_args!("{unchanged} unchanged"))?;
         }
         reports::write(&mut context.out, &report.warnings, &report.skipped, self.all)?;
+        if !changes.is_empty() {
+            let numbers = task_numbers::ranges(&changes);
+            context.out.line(format_args!("undo with: leafbase undo {numbers}"))?;
+        }
         Ok(exit)
+    }
+
+    /// The folder to import into, which is created if it is missing.
+    fn destination(&self, notes: &Connection) -> CliResult<Option<FolderId>> {
+        let Some(name) = &self.into else { return Ok(None) };
+        if let Destination::Folder(folder) = names::destination(notes, name)? {
+            return Ok(Some(folder));
+        }
+        Err(CliError::usage("--into takes the name of an ordinary folder, existing or new"))
     }
 }

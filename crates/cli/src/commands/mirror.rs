@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use leafbase::{Destination, ErrorKind};
+use leafbase::{Destination, ErrorKind, bulk};
 use leafbase_vault::{LinkStyle, MirrorOptions, mirror};
 
 use super::export::LinkFormat;
@@ -61,17 +61,23 @@ impl MirrorCommand {
             };
         }
         let mut progress = ProgressLine::new("mirroring");
-        let report = mirror(&notes, &self.path, &options, &mut |step| {
-            progress.report(step.done, step.total)
+        let (report, changes) = bulk::record(&notes, |notes| {
+            mirror(notes, &self.path, &options, &mut |step| progress.report(step.done, step.total))
         });
         drop(progress);
-        let kept = "changes carried over so far stay: free some space on the device and repeat the \
-                    command";
-        let report = report.map_err(|error| match error.kind() {
-            ErrorKind::Conflict => {
-                CliError::from(error).hint("to move all documents to the trash: --allow-empty")
+        let report = report.map_err(|error| {
+            if error.kind() == ErrorKind::Conflict {
+                let hint = "to move all documents to the trash: --allow-empty";
+                return CliError::from(error).hint(hint);
             }
-            _ => CliError::of_steps(error, kept),
+            let written = reports::written(&notes, &changes);
+            let written = written.map(|written| format!(" ({written} in the space)"));
+            let kept = format!(
+                "changes carried over so far stay{}: free some space on the device and repeat the \
+                 command",
+                written.unwrap_or_default()
+            );
+            CliError::of_steps(error, &kept)
         })?;
         // A shell goes on with the space. No error of a write is lost: it is flushed.
         notes.space().flush()?;

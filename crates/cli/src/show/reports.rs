@@ -1,7 +1,8 @@
 //! Reports of imports and exports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use leafbase::{ChangePosition, Connection, DocumentId};
 use leafbase_vault::{MirrorChange, Skipped, VaultWarning, VaultWarningKind};
 
 use super::{line, styles};
@@ -18,6 +19,18 @@ pub(crate) fn changes(out: &mut Out, changes: &[MirrorChange]) -> CliResult<()> 
         out.line(format_args!("{}: {path}{other}", kind.summary()))?;
     }
     Ok(())
+}
+
+/// Counts of what `changes` wrote, for the hint of an error after them: `3 documents in 2 changes`.
+/// `None` if there are none.
+pub(crate) fn written(notes: &Connection, changes: &[u64]) -> Option<String> {
+    let before = ChangePosition::from(changes.first()?.saturating_sub(1));
+    // Others may have written in between. A log that cannot be read must not hide the error.
+    let logged = notes.changes_since(before).map_while(Result::ok);
+    let own = logged.filter(|change| changes.binary_search(&change.sequence).is_ok());
+    let documents: BTreeSet<DocumentId> = own.flat_map(|change| change.documents).collect();
+    let documents = line::count(documents.len(), "document", "documents");
+    Some(format!("{documents} in {}", line::count(changes.len(), "change", "changes")))
 }
 
 /// Writes the warnings by kind, then the skipped files.
@@ -57,4 +70,24 @@ fn example(out: &mut Out, place: &str, message: &str) -> CliResult<()> {
     let room = out.width().saturating_sub(9).max(20);
     let text = line::clip(&line::plain(&format!("{place}: {message}")), room);
     out.line(format_args!("         {}", out.paint(styles::QUIET, text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use leafbase::{Space, bulk};
+
+    use super::*;
+
+    #[test]
+    fn own_changes_are_counted() {
+        let notes = Space::in_memory().unwrap().connect();
+        let ((), changes) = bulk::record(&notes, |own| {
+            let trip = own.create_document("Trip").unwrap().id();
+            notes.create_document("Other").unwrap();
+            own.insert_markdown("passport", trip).unwrap();
+        });
+        assert_eq!(changes, [1, 3]);
+        assert_eq!(written(&notes, &changes).as_deref(), Some("1 document in 2 changes"));
+        assert_eq!(written(&notes, &[]), None);
+    }
 }

@@ -35,8 +35,8 @@ fn an_interrupt_ends_a_shell_that_has_imported() {
     let lines = BufReader::new(shell.stdout.take().unwrap()).lines();
     let mut input = shell.stdin.take().unwrap();
     input.write_all(b"import coast\ncat Shore\n").unwrap();
-    let shown: Vec<_> = lines.take(2).map(Result::unwrap).collect();
-    assert_eq!(shown[1], "tide", "{shown:?}");
+    let shown: Vec<_> = lines.take(3).map(Result::unwrap).collect();
+    assert_eq!(shown[2], "tide", "{shown:?}");
     Command::new("kill").args(["-s", "INT", &shell.id().to_string()]).status().unwrap();
     assert_eq!(shell.wait().unwrap().code(), Some(130));
 }

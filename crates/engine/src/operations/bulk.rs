@@ -3,12 +3,15 @@
 pub(crate) mod document_factory;
 pub(crate) mod space_view;
 
+use std::sync::Arc;
+
 use leafbase_model::{
     AssetId, BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorKind, Limits, Result,
 };
 use leafbase_store::EdgeEnd;
 
 use crate::core::access::Full;
+use crate::core::change_recorder::ChangeRecorder;
 use crate::core::connection::Connection;
 use crate::core::edges;
 use space_view::SpaceView;
@@ -79,6 +82,28 @@ pub fn write<T>(
         }
         Ok(value)
     })
+}
+
+/// Runs `work` with a connection as `notes`, and returns the numbers of the changes that were made
+/// by it, ascending, for [`Connection::undo`]. They are known after an error of `work`, too.
+///
+/// ```
+/// use leafbase::{Space, bulk};
+/// # fn main() -> leafbase::Result<()> {
+/// let notes = Space::in_memory()?.connect();
+/// notes.create_document("Trip")?;
+/// let (made, numbers) = bulk::record(&notes, |notes| notes.create_document("Packing"));
+/// assert_eq!((made?.title.as_str(), numbers), ("Packing", vec![2]));
+/// # Ok(())
+/// # }
+/// ```
+pub fn record<T>(
+    notes: &Connection<Full>,
+    work: impl FnOnce(&Connection<Full>) -> T,
+) -> (T, Vec<u64>) {
+    let recorder = Arc::new(ChangeRecorder::default());
+    let done = work(&notes.recorded_by(Arc::clone(&recorder)));
+    (done, recorder.take().into_iter().map(|change| change.sequence).collect())
 }
 
 /// Sets records of the host for documents: bytes under a name, one for each document, and one of
