@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use leafbase::{AppliedMarkdown, ApplyMarkdown, BlockId, ErrorKind};
+use leafbase::{AppliedMarkdown, ApplyMarkdown, BlockId, ErrorKind, bulk};
 
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
@@ -37,9 +37,11 @@ impl EditCommand {
             Some(file) => (read_file(file)?, None),
             None => edit(&text)?,
         };
+        let is_same_text = edited.strip_suffix('\n').unwrap_or(&edited) == text;
         let mut request = ApplyMarkdown::new(page, edited).if_markdown(text);
         request.dry_run = self.dry_run;
-        let applied = context.writer()?.apply_markdown(request);
+        let (applied, changes) =
+            bulk::record(&context.writer()?, |notes| notes.apply_markdown(request));
         let applied = match (applied, kept) {
             (Ok(applied), Some(file)) => {
                 // The text is in the space: the file is not needed, and may be gone already.
@@ -52,7 +54,12 @@ impl EditCommand {
         if context.options.json {
             return context.out.json(&applied);
         }
-        context.out.line(summary(&applied, &title))
+        let form = match (changes.is_empty(), self.dry_run && !is_same_text) {
+            (false, _) => TextForm::Changed,
+            (true, true) => TextForm::Unknown,
+            (true, false) => TextForm::Same,
+        };
+        context.out.line(summary(&applied, form, &title))
     }
 
     /// The page, its title, and its markdown. The space is closed again.
@@ -124,7 +131,17 @@ fn refused(error: leafbase::Error, kept: Option<&Path>) -> CliError {
     }
 }
 
-fn summary(applied: &AppliedMarkdown, title: &str) -> String {
+/// Whether the markdown of a page has another form, such as other list markers, which its layout
+/// keeps and no block shows.
+#[derive(Clone, Copy, Debug)]
+enum TextForm {
+    Same,
+    Changed,
+    /// A dry run writes no change that would say so.
+    Unknown,
+}
+
+fn summary(applied: &AppliedMarkdown, form: TextForm, title: &str) -> String {
     let counts = [
         (applied.updated.len(), "changed"),
         (applied.inserted.len(), "added"),
@@ -135,9 +152,11 @@ fn summary(applied: &AppliedMarkdown, title: &str) -> String {
     let parts: Vec<_> =
         parts.map(|(count, what)| format!("{} {what}", line::number(count))).collect();
     let dry = if applied.dry_run { "dry run: " } else { "" };
-    if parts.is_empty() {
-        format!("{dry}nothing changed in {}", line::plain(title))
-    } else {
-        format!("{dry}blocks of {}: {}", line::plain(title), parts.join(", "))
+    let title = line::plain(title);
+    match form {
+        _ if !parts.is_empty() => format!("{dry}blocks of {title}: {}", parts.join(", ")),
+        TextForm::Same => format!("{dry}nothing changed in {title}"),
+        TextForm::Changed => format!("the form of {title} changed, and none of its blocks"),
+        TextForm::Unknown => format!("{dry}no block changed in {title}, at most its form"),
     }
 }
