@@ -55,6 +55,20 @@ pub(super) fn day(name: &str) -> Option<Day> {
     if is_journal { name.replace('_', "-").parse().ok() } else { name.parse().ok() }
 }
 
+/// A day as Logseq titles its journal, unless the graph sets another format: `Mar 1st, 2026`.
+pub(super) fn journal_title(day: Day) -> Option<String> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = MONTHS.get(usize::from(day.month()).checked_sub(1)?)?;
+    let ordinal = match (day.day() / 10, day.day() % 10) {
+        (0 | 2 | 3, 1) => "st",
+        (0 | 2, 2) => "nd",
+        (0 | 2, 3) => "rd",
+        _ => "th",
+    };
+    Some(format!("{month} {}{ordinal}, {}", day.day(), day.year()))
+}
+
 /// Whether a file is in the directory of daily notes that an export writes.
 pub(super) fn is_exported_daily_note(path: &str) -> bool {
     directory(path).eq_ignore_ascii_case(DAILY_NOTES)

@@ -157,6 +157,21 @@ fn blocks_that_are_referred_to_have_back_links() {
     assert_eq!(with_names(&files["Note.md"]), "- see [words](((KEPT)))\n");
 }
 
+/// Links name daily notes by the titles that Logseq gives journals, and come back so.
+#[test]
+fn titles_of_journals_lead_to_daily_notes() {
+    let files = [
+        ("journals/2026_03_01.md", "- rain\n"),
+        ("pages/Trip.md", "- on [[Mar 1st, 2026]], not [[Mar 2nd, 2026]]\n"),
+    ];
+    let (notes, report) = imported(files);
+    assert_eq!((report.links, kinds(&report).len()), (1, 1), "{report:?}");
+    for style in [LinkStyle::AsWritten, LinkStyle::Logseq] {
+        let written = written(&notes, style);
+        assert_eq!(files.map(|(path, _)| written[path].as_str()), files.map(|(_, text)| text));
+    }
+}
+
 /// A style, and how it writes a note and the block that it refers to.
 const STYLES: &[(LinkStyle, &str, &str)] = &[
     (LinkStyle::AsWritten, "- ((KEPT)), [words](((KEPT)))\n", "- kept\n  id:: KEPT\n"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::file_names::{decode, fold, normalize, without_extension};
+use crate::file_names::{day, decode, fold, journal_title, normalize, without_extension};
 use crate::link_paths::{directory, file_name, join};
 
 /// Index of an imported file in the plan.
@@ -23,7 +23,8 @@ pub(crate) enum NameMatch {
 pub(crate) struct DocumentTargets {
     /// By path with extension, and by normalized path if no other file has that.
     by_path: HashMap<String, FileIndex>,
-    /// By folded file name, decoded, without extension.
+    /// By folded file name, decoded, without extension. Files of days also by the title that Logseq
+    /// gives a journal, if no file has that name.
     by_name: HashMap<String, Vec<FileIndex>>,
     paths: Vec<DecodedPath>,
 }
@@ -47,10 +48,15 @@ impl DocumentTargets {
     pub(crate) fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut targets = Self::default();
         let mut composed = Vec::new();
+        let mut journals: HashMap<String, Vec<FileIndex>> = HashMap::new();
         for (index, path) in paths.into_iter().enumerate() {
             let decoded = DecodedPath::new(without_extension(path));
             let name = file_name(&decoded.folded).to_owned();
             targets.by_name.entry(name).or_default().push(index);
+            let day = day(without_extension(file_name(path)));
+            if let Some(title) = day.and_then(journal_title) {
+                journals.entry(fold(&title)).or_default().push(index);
+            }
             let normalized = normalize(path);
             if normalized != path {
                 composed.push((normalized, index));
@@ -60,6 +66,9 @@ impl DocumentTargets {
         }
         for (path, index) in composed {
             targets.by_path.entry(path).or_insert(index);
+        }
+        for (title, files) in journals {
+            targets.by_name.entry(title).or_insert(files);
         }
         targets
     }
@@ -203,6 +212,32 @@ mod tests {
         assert_eq!(one(0, "v1.2"), NameMatch::One(6));
         assert_eq!(one(0, "Missing"), NameMatch::None);
         assert_eq!(one(0, "x/y"), NameMatch::One(5));
+    }
+
+    #[test]
+    fn journals_have_the_titles_of_logseq() {
+        let targets = DocumentTargets::new([
+            "journals/2026_03_01.md",
+            "journals/2026_03_22.md",
+            "journals/2026_11_13.md",
+            "2026-12-03.md",
+            "journals/2026_01_31.md",
+            "pages/Jan 31st, 2026.md",
+        ]);
+        for (title, found) in [
+            ("Mar 1st, 2026", Some(0)),
+            ("mar 1st, 2026", Some(0)),
+            ("2026_03_01", Some(0)),
+            ("Mar 22nd, 2026", Some(1)),
+            ("Nov 13th, 2026", Some(2)),
+            ("Dec 3rd, 2026", Some(3)),
+            ("Jan 31st, 2026", Some(5)),
+            ("Mar 1th, 2026", None),
+            ("journals/Mar 1st, 2026", None),
+        ] {
+            let expected = found.map_or(NameMatch::None, NameMatch::One);
+            assert_eq!(targets.by_name(1, title), expected, "{title}");
+        }
     }
 
     #[test]
