@@ -1,6 +1,8 @@
 //! References to blocks, as Logseq writes them: they lead to the blocks with the property `id::`.
 
-use leafbase::{BlockId, DocumentId, EditMarkdown, FindDocuments, MoveBlocks, markdown};
+use leafbase::{
+    BlockId, DeleteBlocks, DocumentId, EditMarkdown, FindDocuments, MoveBlocks, markdown,
+};
 use leafbase_vault::{MirrorOptions, mirror};
 
 use super::*;
@@ -169,6 +171,46 @@ fn titles_of_journals_lead_to_daily_notes() {
     for style in [LinkStyle::AsWritten, LinkStyle::Logseq] {
         let written = written(&notes, style);
         assert_eq!(files.map(|(path, _)| written[path].as_str()), files.map(|(_, text)| text));
+    }
+}
+
+/// A link whose heading or block is gone gives its text to no other link.
+#[test]
+fn links_keep_their_own_text() {
+    type Change = fn(&Connection);
+    let without_first: Change = |notes| {
+        let line = below(notes, named(notes, "Note").root())[1].clone();
+        let (_, rest) = line.data.inline.split_once(" and ").expect("two links");
+        notes.update_markdown(line.id, rest).expect("updated");
+    };
+    let without_target: Change = |notes| {
+        let block = below(notes, named(notes, "Target").root())[1].id;
+        notes.delete_blocks(DeleteBlocks::new([block])).expect("deleted");
+    };
+    let swapped_without_target: Change = |notes| {
+        let block = below(notes, named(notes, "Target").root())[1].id;
+        notes.delete_blocks(DeleteBlocks::new([block])).expect("deleted");
+        let line = below(notes, named(notes, "Note").root())[1].clone();
+        let (kept, gone) = line.data.inline.split_once(" and ").expect("two links");
+        notes.update_markdown(line.id, &format!("{gone} and {kept}")).expect("updated");
+    };
+    let target = "# Head\n\n- kept\n  id:: KEPT\n";
+    for (note, target, change, expected) in [
+        ("[a](Target.md#head) and [b](Target.md)\n", target, without_first, "[b](Target.md)\n"),
+        ("[[Target#Head|b]] and [[Target|b]]\n", target, without_first, "[[Target|b]]\n"),
+        ("[a](Target.md#head) and [b](Target.md)\n", target, without_target, "[b](Target.md)\n"),
+        (
+            "[b](((KEPT))) and [a](((HEAD)))\n\n((KEPT))\n",
+            "- head\n  id:: HEAD\n- kept\n  id:: KEPT\n",
+            swapped_without_target,
+            "[a](((HEAD))) and [b](((KEPT)))\n\n((KEPT))\n",
+        ),
+    ] {
+        let (notes, _) =
+            imported([("Note.md", &*with_ids(note)), ("Target.md", &*with_ids(target))]);
+        change(&notes);
+        let written = with_names(&written(&notes, LinkStyle::AsWritten)["Note.md"]);
+        assert!(written.ends_with(expected), "{note}: {written}");
     }
 }
 

@@ -54,6 +54,8 @@ pub(crate) struct AttachmentPaths {
 #[derive(Debug, Default)]
 struct LinkTargets {
     blocks: HashSet<BlockId>,
+    /// Documents that a block links to as a whole which was read with links to anchors.
+    documents: BTreeSet<DocumentId>,
     files: BTreeSet<AssetId>,
     /// The paths that files had where they were read.
     source_paths: HashMap<AssetId, BTreeSet<String>>,
@@ -92,14 +94,21 @@ impl<'a> RelativeLinks<'a> {
             numbers: HashMap::new(),
             warnings: Vec::new(),
         };
-        links.add_anchors(view, std::mem::take(&mut targets.blocks))?;
+        let documents = std::mem::take(&mut targets.documents);
+        links.add_anchors(view, std::mem::take(&mut targets.blocks), documents)?;
         links.add_attachments(view, &targets, paths)?;
         Ok(links)
     }
 
-    fn add_anchors(&mut self, view: &SpaceView<'_>, blocks: HashSet<BlockId>) -> Result<()> {
+    fn add_anchors(
+        &mut self,
+        view: &SpaceView<'_>,
+        blocks: HashSet<BlockId>,
+        documents: BTreeSet<DocumentId>,
+    ) -> Result<()> {
         // Document by document, so that each is read once.
-        let mut by_document: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
+        let mut by_document: BTreeMap<DocumentId, Vec<BlockId>> =
+            documents.into_iter().map(|document| (document, Vec::new())).collect();
         for block in blocks {
             if let Some(document) = view.document_of(block)? {
                 by_document.entry(document).or_default().push(block);
@@ -340,13 +349,17 @@ impl<'a> RelativeLinks<'a> {
 impl LinkTargets {
     fn add(&mut self, layout: &ExportLayout, data: &BlockData) {
         self.pictures.extend(bulk::shown_as_picture(data));
+        let links = data.layout.iter().flat_map(|layout| &layout.links);
+        let has_anchors = links.clone().any(|link| link.text.contains('#'));
         bulk::linked_blocks(data, &mut |block| {
             // The root of an exported document needs no anchor.
-            if !layout.numbers.contains_key(&DocumentId::of_root(block)) {
+            let document = DocumentId::of_root(block);
+            if !layout.numbers.contains_key(&document) {
                 self.blocks.insert(block);
+            } else if has_anchors {
+                self.documents.insert(document);
             }
         });
-        let links = data.layout.iter().flat_map(|layout| &layout.links);
         let paths: Vec<&str> = links.filter_map(|link| link.attachment.as_deref()).collect();
         let mut shown = Vec::new();
         bulk::shown_files(data, &mut |file| shown.push(file));

@@ -134,10 +134,13 @@ impl<'a> WrittenLinks<'a> {
             if self.leaves(target) {
                 return;
             }
-            let is_it = |written: &LinkLayout| {
+            let is_it = |(_, written): &(usize, &LinkLayout)| {
                 self.leads_to(from, written, target) && has_label(written, inline, &link)
             };
-            let (range, new) = match written.iter().position(is_it) {
+            // The text of a link that led elsewhere is taken if no other one leads there.
+            let found = written.iter().enumerate().filter(is_it);
+            let found = found.min_by_key(|(_, written)| self.is_stale(written, target));
+            let (range, new) = match found.map(|(index, _)| index) {
                 Some(index) => {
                     let LinkLayout { text, is_wiki, .. } = written.remove(index);
                     let whole = whole_range(inline, &link);
@@ -243,6 +246,16 @@ impl<'a> WrittenLinks<'a> {
         }
     }
 
+    /// Whether a link as written led to another block, which is gone or has lost the anchor: a link
+    /// to its document, or to a block that is gone itself, may be written so.
+    fn is_stale(&self, written: &LinkLayout, target: OwnTarget) -> bool {
+        let OwnTarget::Block(block) = target else { return false };
+        if let Some(id) = block_reference(&written.text) {
+            return !self.links.is_exported(block) && self.links.is_own_logseq_id(id);
+        }
+        self.links.document_number(block).is_some() && written_anchor(written).is_some()
+    }
+
     fn leaves(&self, target: OwnTarget) -> bool {
         let OwnTarget::Block(block) = target else { return false };
         self.is_for_logseq && self.links.logseq_id(block).is_some()
@@ -264,6 +277,16 @@ fn picture(written: &LinkLayout) -> Option<BlockKind> {
     let parsed = markdown::parse(&written.text, &markdown::ParseOptions::default()).ok()?;
     let (data, _) = parsed.blocks.into_iter().next()?.into_parts();
     Some(data.kind)
+}
+
+/// The anchor in a link as written.
+fn written_anchor(written: &LinkLayout) -> Option<String> {
+    if let Some(link) = wiki_links(&written.text).pop() {
+        return link.anchor.map(ToOwned::to_owned);
+    }
+    let url =
+        if written.is_wiki { first_destination(&written.text) } else { url_of(&written.text) };
+    RelativeUrl::parse(&url?)?.anchor
 }
 
 /// The destination that a link as written has.
