@@ -630,6 +630,61 @@ fn files_take_over_names() {
     }
 }
 
+/// The number in the name of a file is no title, whenever the mirror that gave it ends.
+#[test]
+fn numbered_names_stay_numbers() {
+    type Change = fn(&Connection);
+    let rows: [(Change, &[(&str, &str)]); 3] = [
+        (
+            |notes| retitle(notes, "Old", "Trip"),
+            &[("L.md", "[[Trip 2|Old]]\n"), ("Trip 2.md", "old\n"), ("Trip.md", "trip\n")],
+        ),
+        // Both change places with a third one.
+        (
+            |notes| {
+                retitle(notes, "Trip", "New");
+                retitle(notes, "Old", "Trip");
+                retitle(notes, "L", "Old");
+                retitle(notes, "New", "L");
+            },
+            &[("L.md", "trip\n"), ("Old.md", "[[Trip|Old]]\n"), ("Trip.md", "old\n")],
+        ),
+        (
+            |notes| {
+                let folder = notes.create_folder("sub", None).unwrap().id;
+                let moved = MoveDocuments::new([titled(notes, "L")], folder);
+                notes.move_documents(moved).unwrap();
+            },
+            &[("Old.md", "old\n"), ("Trip.md", "trip\n"), ("sub/L.md", "[x](../Old.md)\n")],
+        ),
+    ];
+    for (number, (change, expected)) in rows.into_iter().enumerate() {
+        for steps in 0..8 {
+            let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+            let linking = if number == 2 { "[x](Old.md)\n" } else { "[[Old]]\n" };
+            put_all(&mut files, &[("Old.md", "old\n"), ("Trip.md", "trip\n"), ("L.md", linking)]);
+            run(&notes, &mut files);
+            change(&notes);
+            let titles = || {
+                let titles = documents(&notes).into_iter().map(|it| (it.id(), it.title));
+                titles.collect::<BTreeMap<DocumentId, String>>()
+            };
+            let before = titles();
+            files.left = Some(steps);
+            drop(mirror_files(&notes, &mut files, &MirrorOptions::new(), &mut go_on));
+            files.left = None;
+            run(&notes, &mut files);
+            let found: Vec<_> =
+                files.paths().into_iter().map(|path| (path, files.text(path))).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(path, text)| (*path, (*text).to_owned())).collect();
+            assert_eq!(found, expected, "row {number}, {steps} steps");
+            assert_eq!(titles(), before, "row {number}, {steps} steps");
+            assert!(run(&notes, &mut files).is_unchanged(), "row {number}, {steps} steps");
+        }
+    }
+}
+
 #[test]
 fn a_document_that_returns_has_the_name_of_its_file() {
     let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());

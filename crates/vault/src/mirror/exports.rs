@@ -133,6 +133,7 @@ impl MirrorRun<'_, '_, '_> {
         taken: &HashSet<String>,
         bases: &BTreeMap<DocumentId, FileBase>,
     ) -> Result<BTreeSet<DocumentId>> {
+        self.note_renames(renames, bases)?;
         let (mut named, mut kept) = (BTreeSet::new(), BTreeSet::new());
         for FileRename { document, from, to, is_detour } in renames {
             if self.is_stopped() {
@@ -157,7 +158,9 @@ impl MirrorRun<'_, '_, '_> {
             {
                 // Before another file has the path: after a crash that would be taken for this one.
                 let file = FileVersion { path: to.clone(), ..base.file.clone() };
-                let base = FileBase { file, ..base.clone() };
+                let last = renames.iter().rfind(|rename| rename.document == *document);
+                let next_path = last.map_or_else(String::new, |last| last.to.clone());
+                let base = FileBase { file, next_path, ..base.clone() };
                 self.records.put(self.notes, &[(*document, Some(base))])?;
             }
             if !is_detour {
@@ -165,6 +168,24 @@ impl MirrorRun<'_, '_, '_> {
             }
         }
         Ok(named)
+    }
+
+    /// Keeps the next path of each file in its base: after a crash, the next mirror would take it
+    /// for a rename outside, and for the new title of the document.
+    fn note_renames(
+        &self,
+        renames: &[FileRename],
+        bases: &BTreeMap<DocumentId, FileBase>,
+    ) -> Result<()> {
+        let mut noted = BTreeMap::new();
+        for FileRename { document, from, to, .. } in renames {
+            if let Some(base) = bases.get(document).filter(|_| from != to) {
+                let next_path = to.clone();
+                noted.entry(*document).or_insert_with(|| FileBase { next_path, ..base.clone() });
+            }
+        }
+        let noted: Vec<_> = noted.into_iter().map(|(id, base)| (id, Some(base))).collect();
+        if noted.is_empty() { Ok(()) } else { self.records.put(self.notes, &noted) }
     }
 
     /// Links are written again that lead to documents whose files have other paths, and those of
@@ -188,8 +209,8 @@ impl MirrorRun<'_, '_, '_> {
                 }
             }
             let paths = bases.get(&id).zip(self.paths.get(&id));
-            let is_moved =
-                paths.is_some_and(|(base, to)| directory(&base.file.path) != directory(to));
+            let is_moved = self.resumed.contains(&id)
+                || paths.is_some_and(|(base, to)| directory(&base.file.path) != directory(to));
             if paths.is_some() && !is_edited(&id) && has_links_by_path(view, id, is_moved)? {
                 self.written.insert(id);
             }
@@ -330,8 +351,9 @@ impl MirrorRun<'_, '_, '_> {
             let file = FileVersion::new(&stat, self.files.hash(&path)?);
             let change = self.changes.get(&id).copied().unwrap_or(row.last_change);
             let attachments = self.attachments_of(view, id)?;
-            let (title, folder) = (row.title, String::new());
-            bases.push((id, Some(FileBase { file, change, title, place, attachments, folder })));
+            let (title, folder, next_path) = (row.title, String::new(), String::new());
+            let base = FileBase { file, next_path, change, title, place, attachments, folder };
+            bases.push((id, Some(base)));
         }
         self.records.put(self.notes, &bases)
     }

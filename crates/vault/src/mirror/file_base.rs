@@ -15,6 +15,9 @@ use super::files::FileStat;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileBase {
     pub(super) file: FileVersion,
+    /// The path that a mirror gives the file, until its base has that.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) next_path: String,
     /// The sequence of the last change of the document.
     pub(super) change: u64,
     pub(super) title: String,

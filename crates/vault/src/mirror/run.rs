@@ -51,6 +51,8 @@ pub(super) struct MirrorRun<'a, 'f, 'p> {
     pub(super) without_files: HashSet<DocumentId>,
     /// The files of uploads.
     pub(super) uploads: HashMap<AssetId, String>,
+    /// Documents whose files a mirror renamed that ended before it wrote their links.
+    pub(super) resumed: BTreeSet<DocumentId>,
     /// Whether others wrote in between, so that the next mirror has to look again.
     pub(super) is_incomplete: bool,
 }
@@ -97,6 +99,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             written: BTreeSet::new(),
             without_files: HashSet::new(),
             uploads: HashMap::new(),
+            resumed: BTreeSet::new(),
             is_incomplete: false,
         })
     }
@@ -115,6 +118,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             return Ok((self.report, self.created));
         }
         let mut base = bulk::read(self.notes, |view| self.records.read(view))?;
+        self.resume_renames(&mut base);
         if base.files.is_empty() && self.options.import.is_some() {
             self.adopt(&mut base)?;
         }
@@ -172,6 +176,18 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         self.report.warnings.sort_by_key(line);
         self.report.sort_changes();
         Ok((self.report, self.created))
+    }
+
+    /// Takes the paths of files that a mirror renamed before it ended early.
+    fn resume_renames(&mut self, base: &mut MirrorBase) {
+        for (id, base) in &mut base.files {
+            let next = std::mem::take(&mut base.next_path);
+            let is_renamed = !next.is_empty() && self.files.stat(&base.file.path).is_none();
+            if is_renamed && self.files.stat(&next).is_some() {
+                base.file.path = next;
+                self.resumed.insert(*id);
+            }
+        }
     }
 
     /// Takes the bases of a mirror of the folder, or of the folder under the path that it had
