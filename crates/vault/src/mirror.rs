@@ -36,6 +36,8 @@ use run::MirrorRun;
 /// - A renamed or moved file renames or moves its document, which keeps its ID, and the other way
 ///   round. A file is recognised by its content; the links of other files to it are written again,
 ///   of those that were edited meanwhile, too, and so are its own if they depend on its path.
+/// - A renamed directory renames its folder. A folder that is empty since documents moved out of it
+///   is deleted if its directory is gone.
 /// - Links to a heading or block whose anchor changed on either side are written again as well.
 /// - Documents and files that one side removed, and the other did not change, are removed there;
 ///   documents go to the trash. If the other side changed them, they are kept.

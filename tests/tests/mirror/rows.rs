@@ -378,6 +378,79 @@ fn an_empty_folder_is_refused() {
     assert_eq!(documents(&notes).len(), 0);
 }
 
+/// The paths of folders, by names.
+fn folder_paths(notes: &Connection) -> Vec<String> {
+    let (mut paths, mut above) = (Vec::new(), Vec::new());
+    for top in notes.folders().unwrap().0.iter().filter(|top| top.folder_id().is_some()) {
+        for (depth, folder) in top.walk() {
+            above.truncate(depth);
+            above.push(folder.name.clone());
+            paths.push(above.join("/"));
+        }
+    }
+    paths.sort();
+    paths
+}
+
+#[test]
+fn folders_follow_their_directories() {
+    use Act::{Move, Rename};
+    let before = ["old/A.md", "old/sub/B.md", "top/C.md"];
+    // What happens to the files, the folders afterwards, and whether the folder of A keeps its ID.
+    let rows: [(&[Act], &[&str], bool); 7] = [
+        (
+            &[Rename("old/A.md", "new/A.md"), Rename("old/sub/B.md", "new/sub/B.md")],
+            &["new", "new/sub", "top"],
+            true,
+        ),
+        (
+            &[Rename("old/A.md", "top/old/A.md"), Rename("old/sub/B.md", "top/old/sub/B.md")],
+            &["top", "top/old", "top/old/sub"],
+            true,
+        ),
+        // A part of it.
+        (&[Rename("old/sub/B.md", "old/new/B.md")], &["old", "old/new", "top"], true),
+        (&[Rename("old/A.md", "new/A.md")], &["new", "old", "old/sub", "top"], false),
+        // Into several, or one that has a folder.
+        (
+            &[Rename("old/A.md", "new/A.md"), Rename("old/sub/B.md", "other/B.md")],
+            &["new", "other", "top"],
+            false,
+        ),
+        (
+            &[Rename("old/A.md", "top/A.md"), Rename("old/sub/B.md", "top/sub/B.md")],
+            &["top", "top/sub"],
+            false,
+        ),
+        // Other documents keep their folder.
+        (
+            &[Move("C", "new"), Rename("old/sub/B.md", "top/B.md"), Rename("old/A.md", "A.md")],
+            &["new", "top"],
+            false,
+        ),
+    ];
+    for (acts, expected, keeps_folder) in rows {
+        let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+        before.iter().for_each(|path| files.put(path, format!("{path}\n")));
+        run(&notes, &mut files);
+        let location = || notes.document(titled(&notes, "A")).unwrap().record.location;
+        let folder = location();
+        for one in acts {
+            act(&notes, &mut files, *one);
+        }
+        files.put("top/D.md", "d\n");
+        let moved: Vec<String> = files.paths().into_iter().map(ToOwned::to_owned).collect();
+        run(&notes, &mut files);
+        assert_eq!(folder_paths(&notes), expected, "{acts:?}");
+        assert_eq!(location() == folder, keeps_folder, "{acts:?}");
+        if !acts.iter().any(|act| matches!(act, Move(..))) {
+            assert_eq!(files.paths(), moved, "{acts:?}");
+        }
+        assert!(run(&notes, &mut files).is_unchanged(), "{acts:?}");
+        assert!(notes.space().check().unwrap().is_clean(), "{acts:?}");
+    }
+}
+
 #[test]
 fn a_purge_erases_what_is_kept_of_a_file() {
     let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 
 use leafbase::bulk::{self, DocumentFactory, invariant};
 use leafbase::{
-    AssetId, Connection, DeleteDocuments, Destination, DocumentId, Error, ErrorKind, Location,
-    MoveDocuments, Progress, RestoreDailyNotes, Result,
+    AssetId, Connection, DeleteDocuments, DeleteFolders, Destination, DocumentId, Error, ErrorKind,
+    FolderDestination, FolderPatch, Location, MoveDocuments, Progress, RestoreDailyNotes, Result,
+    UpdateFolders,
 };
 
 use super::document_edits;
@@ -16,7 +17,7 @@ use super::listed_files::ListedFiles;
 use super::options::{MirrorOptions, MirrorReport};
 use super::pairs::{Pair, pairs};
 use super::plan::{MirrorPlan, PlanInput};
-use super::space_side::{Directories, SpaceSide, join};
+use super::space_side::{Directories, SpaceSide, below, join};
 use crate::file_names::decode;
 use crate::link_paths::{directory, file_name};
 use crate::markdown_file;
@@ -313,9 +314,11 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         // Files are read before any is written, so that no document overwrites an edit of its file,
         // and links are written with the names that documents have by then.
         self.restore(plan)?;
+        self.rename_folders(plan, bases, &mut directories)?;
         self.rename_documents(plan, &mut directories)?;
         self.read_files(plan, &directories)?;
         self.trash(plan)?;
+        self.delete_emptied(plan, &directories)?;
         // New files may have the paths of those that are removed, and of bases that are forgotten:
         // after a crash they would be taken for them.
         self.remove_files(plan)?;
@@ -358,6 +361,84 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
                 invariant!("a document that returns or is renamed has a file, {document} has none")
             };
             self.report.add(MirrorChangeKind::Restored, &path, None);
+        }
+        Ok(())
+    }
+
+    /// Renames the folders of directories that were renamed: all files of one are in another one.
+    fn rename_folders(
+        &self,
+        plan: &MirrorPlan,
+        bases: &BTreeMap<DocumentId, FileBase>,
+        directories: &mut Directories,
+    ) -> Result<()> {
+        let renames =
+            plan.renamed.iter().filter_map(|(id, from)| Some((from, self.paths.get(id)?)));
+        let renames = renames.filter_map(|(from, to)| self.renamed_directory(from, to));
+        let renames: BTreeSet<(String, String)> = renames.collect();
+        for (from, to) in renames {
+            let is_moved = |(id, base): (&DocumentId, &FileBase)| {
+                let rest = below(&base.file.path, &from);
+                let path = rest.map(|rest| format!("{to}{rest}"));
+                path.is_none_or(|path| self.paths.get(id) == Some(&path))
+            };
+            let folder = directories.folder(&from).filter(|_| directories.folder(&to).is_none());
+            if let Some(folder) = folder.filter(|_| bases.iter().all(is_moved)) {
+                let parent = match self.location(&to, directories)? {
+                    Location::Folder(parent) => FolderDestination::from(parent),
+                    _ => FolderDestination::Root,
+                };
+                let patch = FolderPatch::of(folder).named(decode(file_name(&to))).moved_to(parent);
+                match self.notes.update_folders(UpdateFolders::new([patch])) {
+                    Ok(_) => directories.rename(&from, &to),
+                    // Deleted meanwhile: the documents get a new one.
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The directory that is gone, and the one that has its name by now, if a file was moved.
+    fn renamed_directory(&self, from: &str, to: &str) -> Option<(String, String)> {
+        let is_gone = |path: &str| !path.is_empty() && !self.files.all_directories.contains(path);
+        let (mut from, mut to) = (directory(from), directory(to));
+        // The topmost one: those below it keep their names.
+        while file_name(from) == file_name(to)
+            && is_gone(directory(from))
+            && !directory(to).is_empty()
+        {
+            (from, to) = (directory(from), directory(to));
+        }
+        (from != to && is_gone(from) && !to.is_empty()).then(|| (from.to_owned(), to.to_owned()))
+    }
+
+    /// Deletes the folders of directories that are gone, if they are empty since the documents of
+    /// renamed files were moved.
+    fn delete_emptied(&mut self, plan: &MirrorPlan, directories: &Directories) -> Result<()> {
+        let mut gone = BTreeSet::new();
+        for from in plan.renamed.values() {
+            let mut at = directory(from);
+            while !(at.is_empty() || self.files.all_directories.contains(at)) && gone.insert(at) {
+                at = directory(at);
+            }
+        }
+        // In reverse, so that folders come before those that they are in.
+        let folders = gone.into_iter().rev().filter_map(|path| directories.folder(path));
+        for folder in folders.collect::<Vec<_>>() {
+            if self.is_stopped() {
+                break;
+            }
+            match self.notes.delete_folders(DeleteFolders::new([folder]).if_empty()) {
+                // Something else is in it, or it was deleted meanwhile.
+                Err(error)
+                    if !matches!(error.kind(), ErrorKind::RuleViolation | ErrorKind::NotFound) =>
+                {
+                    return Err(error);
+                }
+                _ => {}
+            }
         }
         Ok(())
     }

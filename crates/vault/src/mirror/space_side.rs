@@ -95,6 +95,11 @@ impl SpaceSide {
         Some(names.join("/"))
     }
 
+    /// The name of a folder.
+    pub(super) fn folder_name(&self, folder: FolderId) -> Option<&str> {
+        Some(self.folders.get(&folder)?.name.as_str())
+    }
+
     fn parent(&self, folder: FolderId) -> Option<FolderId> {
         self.folders.get(&folder)?.parent
     }
@@ -184,6 +189,18 @@ impl Directories {
     pub(super) fn insert(&mut self, folder: FolderId, path: String) {
         self.of_folder.insert(folder, path.clone());
         self.folders.insert(path, folder);
+    }
+
+    /// Gives the folders of a directory and of those below it the directories at another path.
+    pub(super) fn rename(&mut self, from: &str, to: &str) {
+        for (folder, path) in &mut self.of_folder {
+            if let Some(below) = below(path, from) {
+                let renamed = format!("{to}{below}");
+                self.folders.remove(path);
+                self.folders.insert(renamed.clone(), *folder);
+                *path = renamed;
+            }
+        }
     }
 
     /// The directory of a folder; without one, the top.
@@ -280,4 +297,9 @@ impl FilePaths {
 
 pub(super) fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+/// The rest of a path below `directory`, with its `/`; empty for the directory itself.
+pub(super) fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+    path.strip_prefix(directory).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
