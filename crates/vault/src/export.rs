@@ -15,7 +15,9 @@ use leafbase::bulk::{self, FileLayout, SpaceView, Subtrees};
 use leafbase::markdown;
 use leafbase::{Block, BlockData, BlockKind, Connection, Limits, Progress, Result, TaskInfo};
 
-pub(crate) use self::layout::{ATTACHMENTS, ExportLayout, ExportedDocument};
+pub(crate) use self::layout::{
+    ATTACHMENTS, ExportLayout, ExportedDocument, directory_warning, file_warnings,
+};
 use self::logseq_links::LogseqLinks;
 pub(crate) use self::relative_links::{AttachmentPaths, RelativeLinks};
 use self::wiki_links::WikiNames;

@@ -44,7 +44,8 @@ use run::MirrorRun;
 /// - Files without a document become documents as an import makes them, with attachments; documents
 ///   without a file get one as an export writes it. Where nothing is known yet, files and documents
 ///   of the same folder and title are taken as the same. Where a directory, a symbolic link or
-///   another file has the name, the new one gets a number.
+///   another file has the name, the new one gets a number. The report warns of that, and of names
+///   that some systems refuse.
 ///
 /// With [`MirrorOptions::import_only`] files change documents and nothing else happens. The bases
 /// of an import of the folder are its own: see [`import_folder`](crate::import_folder).

@@ -783,6 +783,38 @@ fn changes_are_listed_by_path() {
     assert_eq!(paths, names);
 }
 
+/// Names of files and directories that differ from titles and folders, once.
+#[test]
+fn changed_names_are_reported() {
+    use leafbase_vault::VaultWarningKind::{FileName, Title};
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    let long = "w".repeat(300);
+    for title in ["Trip", "Trip", "con", "a?b", long.as_str(), "Plain"] {
+        notes.create_document(title).unwrap();
+    }
+    let folder = notes.create_folder("aux", None).unwrap().id;
+    notes.create_documents(CreateDocuments::titled(["In it", "Too"]).at(folder)).unwrap();
+    let told = |report: &MirrorReport| {
+        let all = report.warnings.iter();
+        all.map(|it| (it.path.clone(), it.kind)).collect::<Vec<_>>()
+    };
+    let report = run(&notes, &mut files);
+    let cut = files.paths().into_iter().find(|path| path.starts_with("ww")).unwrap().to_owned();
+    let directory = files.paths()[0].split('/').next().unwrap().to_owned();
+    let expected = [
+        ("%61ux".to_owned(), FileName),
+        ("%63on.md".to_owned(), FileName),
+        ("Trip 2.md".to_owned(), Title),
+        ("a%3Fb.md".to_owned(), FileName),
+        (cut, Title),
+    ];
+    assert_eq!((told(&report), directory.as_str()), (expected.to_vec(), "%61ux"));
+    assert_eq!(told(&run(&notes, &mut files)), []);
+    retitle(&notes, "Plain", "con");
+    let report = run(&notes, &mut files);
+    assert_eq!(told(&report).len(), 2, "{report:?}");
+}
+
 /// Directories, symbolic links and other files keep their names.
 #[test]
 #[cfg(unix)]

@@ -130,7 +130,7 @@ impl ExportLayout {
                 if own.is_some() {
                     layout.warn_of_name(&path);
                 } else {
-                    layout.warn_of_folder(&child.name, &path);
+                    layout.warnings.extend(directory_warning(&child.name, &path));
                 }
                 below.push((Location::Folder(child.id), path));
             }
@@ -281,20 +281,10 @@ impl ExportLayout {
                 None => names.claim_document(&words),
             };
             let path = format!("{directory}{name}");
-            let differs = title_warning(&title, &words, &name, record.day);
-            if let Some(message) = differs.filter(|_| source_path.is_none()) {
-                self.warnings.push(VaultWarning::of_file(
-                    path.as_str(),
-                    VaultWarningKind::Title,
-                    message,
-                ));
-            }
             if source_path.is_some() {
                 self.warn_of_name(&path);
-            } else if is_refused(&words) {
-                let message = format!("{words:?} is written as {name}: some systems refuse it");
-                let kind = VaultWarningKind::FileName;
-                self.warnings.push(VaultWarning::of_file(path.as_str(), kind, message));
+            } else {
+                self.warnings.extend(file_warnings(&title, record.day, &path));
             }
             debug_assert!(!self.numbers.contains_key(&record.id), "a document has one file");
             self.days.extend(record.day.map(|day| (record.id, day)));
@@ -311,23 +301,6 @@ impl ExportLayout {
         }
     }
 
-    /// Warns of a folder whose directory has another name.
-    fn warn_of_folder(&mut self, name: &str, path: &str) {
-        use VaultWarningKind::{FileName, Title};
-        let written = file_name(path);
-        let warning = if is_too_long(name) {
-            Some((Title, format!("the name {name:?} is too long for a directory")))
-        } else if decode(written) != name {
-            Some((Title, format!("another directory has the name of the folder {name:?}")))
-        } else if is_refused(name) {
-            Some((FileName, format!("{name:?} is written as {written}: some systems refuse it")))
-        } else {
-            None
-        };
-        let warning = warning.map(|(kind, message)| VaultWarning::of_file(path, kind, message));
-        self.warnings.extend(warning);
-    }
-
     fn warn_of_location(&mut self, location: Location, path: &str) {
         // Daily notes read back as such.
         if location != Location::DailyNotes {
@@ -336,6 +309,38 @@ impl ExportLayout {
             self.warnings.push(VaultWarning::of_file(path, VaultWarningKind::Location, message));
         }
     }
+}
+
+/// The warning of a folder whose new directory has another name.
+pub(crate) fn directory_warning(name: &str, path: &str) -> Option<VaultWarning> {
+    use VaultWarningKind::{FileName, Title};
+    let written = file_name(path);
+    let (kind, message) = if is_too_long(name) {
+        (Title, format!("the name {name:?} is too long for a directory"))
+    } else if decode(written) != name {
+        (Title, format!("another directory has the name of the folder {name:?}"))
+    } else if is_refused(name) {
+        (FileName, format!("{name:?} is written as {written}: some systems refuse it"))
+    } else {
+        return None;
+    };
+    Some(VaultWarning::of_file(path, kind, message))
+}
+
+/// The warnings of a document whose new file cannot say its title, or has a name that some systems
+/// refuse.
+pub(crate) fn file_warnings(title: &str, day: Option<Day>, path: &str) -> Vec<VaultWarning> {
+    let (name, mut warnings) = (file_name(path), Vec::new());
+    // Other programs recognize a daily note by its date.
+    let words = day.map_or_else(|| plain_title(title), |day| day.to_string());
+    if let Some(message) = title_warning(title, &words, name, day) {
+        warnings.push(VaultWarning::of_file(path, VaultWarningKind::Title, message));
+    }
+    if is_refused(&words) {
+        let message = format!("{words:?} is written as {name}: some systems refuse it");
+        warnings.push(VaultWarning::of_file(path, VaultWarningKind::FileName, message));
+    }
+    warnings
 }
 
 /// The tasks of the inbox, which are in no document.
@@ -360,7 +365,7 @@ fn title_warning(title: &str, words: &str, name: &str, day: Option<Day>) -> Opti
     } else if is_too_long(words) {
         Some(format!("the title {words:?} is too long for a file name"))
     } else if decode(stem) != words {
-        Some(format!("another document has the file name of {words:?}"))
+        Some(format!("another entry has the file name of {words:?}"))
     } else if literal(words) != title {
         Some(format!("the title {title:?} is written as plain text"))
     } else {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use leafbase::bulk::{self, SpaceView, invariant};
+use leafbase::bulk::{self, SpaceView, StoredDocument, invariant};
 use leafbase::{AssetId, BlockId, DocumentId, ErrorKind, Result};
 
 use super::document_edits::{has_links_by_path, linking_documents, past_anchors};
@@ -14,7 +14,7 @@ use super::run::MirrorRun;
 use super::space_side::{Directories, FilePaths, SpaceSide};
 use crate::export::{
     ATTACHMENTS, AttachmentPaths, ExportLayout, ExportedDocument, FileRenderer, RelativeLinks,
-    RenderedLinks,
+    RenderedLinks, directory_warning, file_warnings,
 };
 use crate::file_names::fold;
 use crate::link_paths::{Anchors, directory};
@@ -98,9 +98,11 @@ impl MirrorRun<'_, '_, '_> {
         let taken = renames.iter().map(|rename| &rename.to);
         let taken = taken.chain(new.iter().map(|(_, to)| to)).map(|to| fold(to)).collect();
         let mut named = self.rename_files(&ordered(&renames, &mut names), &taken, bases)?;
+        let mut warned = Vec::new();
         for (id, from) in moved.iter().filter(|(id, _)| named.contains(id)) {
             if let Some(to) = self.paths.get(id).filter(|to| *to != from) {
                 self.report.add(MirrorChangeKind::FileRenamed, to, Some(from));
+                warned.push(*id);
             }
             if !plan.is_pending(*id) {
                 self.settled.insert(*id);
@@ -119,10 +121,30 @@ impl MirrorRun<'_, '_, '_> {
             self.written.insert(id);
             self.paths.insert(id, to);
             named.insert(id);
+            warned.push(id);
         }
+        self.warn_of_names(side, &directories, &warned);
         self.relink(view, plan, bases, named)?;
         self.relink_anchors(view, plan)?;
         Ok(unnamed)
+    }
+
+    /// Warns of new names that differ from those of documents and folders, as an export does.
+    fn warn_of_names(&mut self, side: &SpaceSide, directories: &Directories, named: &[DocumentId]) {
+        let mut seen = BTreeSet::new();
+        for (document, path) in
+            named.iter().filter_map(|id| Some((side.documents.get(id)?, self.paths.get(id)?)))
+        {
+            let StoredDocument { record, title, .. } = &document.row;
+            self.report.warnings.extend(file_warnings(title, record.day, path));
+            let mut at = directory(path);
+            while !(at.is_empty() || self.files.all_directories.contains(at)) && seen.insert(at) {
+                let name = directories.folder(at).and_then(|folder| side.folder_name(folder));
+                let warning = name.and_then(|name| directory_warning(name, at));
+                self.report.warnings.extend(warning);
+                at = directory(at);
+            }
+        }
     }
 
     /// Renames files in this order; `taken` are the paths that files get, folded. Returns the
