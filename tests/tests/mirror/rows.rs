@@ -92,6 +92,13 @@ fn each_side_follows_the_other() {
             ],
             documents: &[("A", "one\n\n2\n\nthree\n"), ("A (conflict)", "one\n\nzwei\n\nthree\n")],
         },
+        // The same form on both sides, and that of the file alone.
+        Row {
+            acts: &[Edit("A", "two", "2"), Write("A.md", "one\n\n2\n\nthree")],
+            changes: &[],
+            files: &[("A.md", "one\n\n2\n\nthree")],
+            documents: &[("A", "one\n\n2\n\nthree\n")],
+        },
         // The same edit on both sides.
         Row {
             acts: &[Edit("A", "two", "2"), Write("A.md", "one\n\n2\n\nthree\n")],
@@ -189,7 +196,16 @@ fn each_side_follows_the_other() {
         for one in acts {
             act(&notes, &mut files, *one);
         }
+        let (before, position) = (files.clone(), notes.last_position().unwrap());
+        let options = MirrorOptions::new().dry_run(true);
+        let planned = mirror_files(&notes, &mut files, &options, &mut go_on).unwrap();
+        assert_eq!(files.files, before.files, "{acts:?}: a dry run writes no file");
+        assert_eq!(notes.last_position().unwrap(), position, "{acts:?}: and no document");
         let report = run(&notes, &mut files);
+        // A plan does not have the paths of new files.
+        let is_new = acts.iter().any(|act| matches!(act, Create(..) | Retitle(..) | Move(..)));
+        let is_lost = planned.changes.iter().any(|change| change.path.is_empty());
+        assert!(is_new || is_lost || kinds(&planned) == kinds(&report), "{acts:?}: {planned:?}");
         let mut told: Vec<_> = changes.to_vec();
         told.sort_unstable();
         // The content of a file that is merged into an equal document needs no second word.

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use leafbase::bulk::{self, DocumentFactory, StagedFile};
 use leafbase::markdown;
 use leafbase::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockType, Edit, Limits,
-    Result,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockType, Edit, Error,
+    ErrorKind, Limits, Result,
 };
 
 use crate::file_names::decode_attachment;
@@ -26,6 +26,8 @@ pub(crate) struct AttachmentImport {
     imported: HashMap<AssetId, ImportedFile>,
     /// By path, the import's result: the file, or why it failed.
     results: HashMap<String, Result<AssetId, String>>,
+    /// Whether files that are not known stay paths, in a dry run.
+    is_closed: bool,
 }
 
 /// How far the import of a candidate got.
@@ -45,6 +47,11 @@ impl AttachmentImport {
         self.results.insert(path.to_owned(), Ok(record.id));
         let path = path.to_owned();
         self.imported.insert(record.id, ImportedFile { path, record, upload: None });
+    }
+
+    /// Uploads nothing from now on: links to files that are not known keep their paths.
+    pub(super) const fn close(&mut self) {
+        self.is_closed = true;
     }
 
     /// The files that documents show, with their paths.
@@ -89,6 +96,9 @@ impl AttachmentImport {
         source: &mut dyn ImportSource,
         path: &str,
     ) -> Result<AssetId> {
+        if self.is_closed {
+            return Err(Error::new(ErrorKind::ReadOnly, "a dry run uploads nothing"));
+        }
         let reader = source.open(path, factory.limits().upload)?;
         let name = decode_attachment(file_name(path));
         let upload = factory.stage_file(&name, reader)?;

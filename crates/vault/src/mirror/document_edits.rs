@@ -77,7 +77,7 @@ fn layout_edit(
 }
 
 /// Whether an error says that a document cannot have this content.
-fn is_refusal(error: &Error) -> bool {
+pub(super) fn is_refusal(error: &Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::RuleViolation | ErrorKind::LimitExceeded | ErrorKind::Validation

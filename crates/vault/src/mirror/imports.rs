@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use leafbase::bulk::{self, DocumentFactory, FileLayout};
 use leafbase::markdown::render_as_written;
-use leafbase::{BlockDraft, DocumentId, Result};
+use leafbase::{BlockDraft, DocumentId, Location, Result};
 
 use super::document_edits::{self, AppliedFile, ShownMarkdown};
 use super::file_base::hash;
@@ -105,7 +105,12 @@ impl MirrorRun<'_, '_, '_> {
                 import.attachments.assume(path, record);
             }
         }
-        while let Some(created) = import.write_next(&mut self.files, &mut self.progress)? {
+        if self.options.dry_run {
+            import.assume_written();
+        }
+        while !self.options.dry_run
+            && let Some(created) = import.write_next(&mut self.files, &mut self.progress)?
+        {
             if of_import.is_some() {
                 // After each transaction, so that no file is imported twice after a crash.
                 self.uploads.extend(import.attachments.paths());
@@ -143,6 +148,9 @@ impl MirrorRun<'_, '_, '_> {
                 warning.kind != VaultWarningKind::MissingAnchor || warning.path != path
             });
             self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
+        }
+        if self.options.dry_run {
+            return Ok(conflicts);
         }
         let relinked: BTreeSet<DocumentId> = import.relinked().collect();
         for (index, file) in plan.files.iter().enumerate() {
@@ -203,7 +211,7 @@ impl MirrorRun<'_, '_, '_> {
                 document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts, &past)?;
             Ok((uncertain, missing, ShownMarkdown::present(view, factory, document)?))
         })?;
-        for link in missing {
+        for link in missing.into_iter().filter(|_| !self.options.dry_run) {
             let (target, anchor) = (plan.path(link.target), link.anchor.as_deref().unwrap_or(""));
             let message = format!(
                 "{target} has no heading or block #{anchor}; the link leads to the document"
@@ -219,6 +227,10 @@ impl MirrorRun<'_, '_, '_> {
                 self.compare(factory, document, comparison, &present, file)?
             }
         };
+        if self.options.dry_run {
+            self.preview(factory, (document, &path), (&present, drafts), &content)?;
+            return Ok(BTreeSet::new());
+        }
         let (content, layout, kind) = match content {
             ReadContent::OfFile => (None, Some(file.layout.clone()), None),
             ReadContent::Merged(blocks, layout) => {
@@ -261,6 +273,67 @@ impl MirrorRun<'_, '_, '_> {
             self.settled.insert(document);
         }
         Ok(uncertain)
+    }
+
+    /// Reports what a mirror would do with a file that was read as `drafts`, and writes nothing.
+    fn preview(
+        &mut self,
+        factory: &DocumentFactory,
+        (document, path): (DocumentId, &str),
+        (present, drafts): (&ShownMarkdown, Vec<BlockDraft>),
+        content: &ReadContent,
+    ) -> Result<()> {
+        let import_only = self.options.import_only;
+        let kind = match content {
+            ReadContent::OfDocument => None,
+            ReadContent::Merged(..) => Some(MirrorChangeKind::Merged),
+            ReadContent::Conflict if !import_only => Some(MirrorChangeKind::Conflict),
+            ReadContent::OfFile | ReadContent::Conflict => {
+                let root = document.root();
+                let edited = bulk::read(self.notes, |view| {
+                    let row = view.document(document)?;
+                    if row.is_some_and(|row| row.record.location == Location::Trash) {
+                        // It is restored before: the trash refuses edits.
+                        return Ok(!have_same_content(&present.blocks, &drafts));
+                    }
+                    Ok(!view.page_edits(factory, root, drafts)?.is_empty())
+                });
+                match edited {
+                    Ok(false) => return Ok(()),
+                    Ok(true) => Some(MirrorChangeKind::DocumentUpdated),
+                    Err(error) if document_edits::is_refusal(&error) && import_only => {
+                        return Ok(());
+                    }
+                    Err(error) if document_edits::is_refusal(&error) => {
+                        Some(MirrorChangeKind::Conflict)
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        let other = match kind {
+            Some(MirrorChangeKind::Conflict) => {
+                let bytes = self.files.files.read(path, usize::MAX)?;
+                Some(self.second_file(path, &bytes)?.0)
+            }
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            self.report.add(kind, path, other.as_deref());
+        }
+        if kind != Some(MirrorChangeKind::DocumentUpdated) && !import_only {
+            self.report.add(MirrorChangeKind::FileWritten, path, None);
+        }
+        Ok(())
+    }
+
+    /// The path of the second file of a conflict, and whether a mirror that ended before wrote it.
+    fn second_file(&mut self, path: &str, bytes: &[u8]) -> Result<(String, bool)> {
+        let first = FilePaths::default().claim_conflict(path);
+        if self.files.stat(&first).is_some() && self.files.hash(&first)? == hash(bytes) {
+            return Ok((first, true));
+        }
+        Ok((FilePaths::new(self.files.all_paths()).claim_conflict(path), false))
     }
 
     /// Compares a document with its file, which was read as `drafts`.
@@ -352,12 +425,7 @@ impl MirrorRun<'_, '_, '_> {
             return Ok(());
         }
         let bytes = self.files.files.read(path, usize::MAX)?;
-        let mut paths = FilePaths::new(self.files.all_paths());
-        let first = FilePaths::default().claim_conflict(path);
-        // A mirror that ended before may have written it.
-        let is_there =
-            self.files.stat(&first).is_some() && self.files.hash(&first)? == hash(&bytes);
-        let other = if is_there { first } else { paths.claim_conflict(path) };
+        let (other, is_there) = self.second_file(path, &bytes)?;
         if !is_there {
             self.files.files.write(&other, &mut |out| out.write_all(&bytes))?;
             self.files.relist(&other)?;

@@ -226,20 +226,14 @@ impl MirrorPlan {
             + self.removed.len()
     }
 
-    /// Reports what the plan would do.
+    /// Reports what the plan would do, but for the files that are read: their content decides.
     pub(super) fn report(&self, report: &mut MirrorReport) {
         use MirrorChangeKind as Kind;
         let path = |id: &DocumentId| self.paths.get(id).map_or("", String::as_str);
         for (id, from) in &self.renamed {
             report.add(Kind::DocumentRenamed, path(id), Some(from));
         }
-        let applied = self.applied.iter().filter(|id| !self.restored.contains_key(id));
-        applied.for_each(|id| report.add(Kind::DocumentUpdated, path(id), None));
         self.restored.keys().for_each(|id| report.add(Kind::Restored, path(id), None));
-        for (id, comparison) in &self.compared {
-            let kind = if comparison.is_file_edited { Kind::Merged } else { Kind::FileWritten };
-            report.add(kind, path(id), None);
-        }
         self.imported.iter().for_each(|path| report.add(Kind::DocumentCreated, path, None));
         self.trashed.values().for_each(|path| report.add(Kind::DocumentTrashed, path, None));
         self.removed.values().for_each(|path| report.add(Kind::FileRemoved, path, None));

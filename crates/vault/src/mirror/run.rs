@@ -164,6 +164,8 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         self.progress.add(plan.steps());
         if self.options.dry_run {
             plan.report(&mut self.report);
+            self.paths.clone_from(&plan.paths);
+            self.read_files(&plan, &directories)?;
             self.report.sort_changes();
             return Ok((self.report, self.created));
         }
