@@ -314,6 +314,7 @@ fn names(schemas: &ToolSchemas) -> BTreeSet<String> {
 fn variants(request: &Value, names: &BTreeSet<String>) -> Vec<Value> {
     let values = [
         Value::Null,
+        json!(0),
         json!(1),
         json!(-1),
         json!(true),
@@ -341,7 +342,7 @@ fn variants(request: &Value, names: &BTreeSet<String>) -> Vec<Value> {
         }
         if request.pointer(pointer).unwrap().is_object() {
             for name in names {
-                for value in [Value::Null, json!("x"), json!(1), json!(true), json!([])] {
+                for value in [Value::Null, json!("x"), json!(0), json!(1), json!(true), json!([])] {
                     let mut variant = request.clone();
                     let fields: &mut Map<_, _> =
                         variant.pointer_mut(pointer).unwrap().as_object_mut().unwrap();

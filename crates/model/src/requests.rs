@@ -60,6 +60,7 @@ pub(crate) fn write_texts<M: SerializeMap>(
 pub struct Paging {
     /// The maximum number of items in the reply, 1 or more; unlimited if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(range(min = 1)))]
     pub limit: Option<usize>,
     /// The `nextCursor` of the previous reply, opaque to clients.
     #[serde(skip_serializing_if = "Option::is_none")]

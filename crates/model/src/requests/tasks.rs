@@ -318,6 +318,7 @@ struct ListTasksJson {
     document_id: Option<DocumentId>,
     /// The maximum number of items in the reply, 1 or more; all if it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(range(min = 1)))]
     limit: Option<usize>,
     /// The `nextCursor` of the previous reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
