@@ -285,7 +285,7 @@ mod tests {
             ),
             (
                 add(&schema, json!([{"properties": {"states": "open"}}]), false).map(drop),
-                "items[0].properties.states: the collection has no such property",
+                "items[0].properties.states: the collection has no such property, expected state",
             ),
             (
                 update(&schema, json!([{"id": "x", "properties": {"state": ["open"]}}])).map(drop),

@@ -1,6 +1,6 @@
 //! Compiled queries: a filter and an order over the items of a collection.
 
-use leafbase_model::json::quoted;
+use leafbase_model::json::{expected_one_of, quoted};
 use leafbase_model::{
     BlockId, Direction, Error, ItemFilter, Limits, Properties, PropertyKind, PropertyValue, Result,
     Schema, Sort,
@@ -46,8 +46,12 @@ impl TypedColumn {
         if is_title(schema, key) {
             return Ok(Self { column: ColumnRef::Title, kind: PropertyKind::Text });
         }
-        let missing =
-            || mismatch(format!("the collection has no property {}", quoted(key))).at("property");
+        let missing = || {
+            let known = schema.properties.iter().map(|property| property.key.as_str());
+            let expected = expected_one_of(key, known.chain([schema.content.key.as_str()]));
+            let message = format!("the collection has no property {}{expected}", quoted(key));
+            mismatch(message).at("property")
+        };
         let property = schema.property(key).ok_or_else(missing)?;
         Ok(Self { column: ColumnRef::Property(key.to_owned()), kind: property.kind.clone() })
     }

@@ -1,5 +1,6 @@
 //! Values of items, decoded from JSON by the type of their property.
 
+use leafbase_model::json::expected_one_of;
 use leafbase_model::{Property, PropertyChange, PropertyKind, PropertyValue, Result, Schema};
 use serde_json::{Map, Value};
 
@@ -43,7 +44,10 @@ impl ValueReader<'_> {
         // Unknown keys are refused before any value is read, so that the error does not depend on
         // their order.
         if let Some(unknown) = fields.keys().find(|key| schema.property(key).is_none()) {
-            return Err(mismatch("the collection has no such property").at(unknown));
+            let known = schema.properties.iter().map(|property| property.key.as_str());
+            let expected = expected_one_of(unknown, known);
+            let message = format!("the collection has no such property{expected}");
+            return Err(mismatch(message).at(unknown));
         }
         let given = schema
             .properties
@@ -235,7 +239,11 @@ mod tests {
                 json!({"relations": id(1)}),
                 r#"relations: expected an array, got "00000000000000000000000001""#,
             ),
-            (relation(), json!({"relations": [], "more": 1}), "more: the field `more` is unknown"),
+            (
+                relation(),
+                json!({"relations": [], "more": 1}),
+                "more: the field `more` is unknown, expected relations",
+            ),
             (
                 relation(),
                 json!({"relations": [id(1)]}),
@@ -344,7 +352,10 @@ mod tests {
             [("read".to_owned(), Some(PropertyValue::Boolean(true))), ("a".to_owned(), None),]
         );
         for (value, message) in [
-            (json!({"Read": true}), "Read: the collection has no such property"),
+            (
+                json!({"Read": true}),
+                "Read: the collection has no such property, expected one of read, due, a",
+            ),
             (json!({"read": "x", "due": "x"}), r#"read: expected true or false, got "x""#),
             (json!({"due": "soon"}), r#"due: expected a day YYYY-MM-DD, got "soon""#),
         ] {

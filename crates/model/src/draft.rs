@@ -234,7 +234,7 @@ impl RecursiveDraft for BlockDraft {
         // A block of a reply: its copy gets an ID of its own, unless the request keeps IDs.
         let id = object.optional("id")?;
         object.optional::<u64>("rev")?;
-        if object.take("contentPreview").is_some_and(|preview| !preview.is_null()) {
+        if object.take_unlisted("contentPreview").is_some_and(|preview| !preview.is_null()) {
             let message = "the content was cut off by maxDepth: fetch the whole block to insert it";
             return Err(Error::validation(message).at("contentPreview"));
         }

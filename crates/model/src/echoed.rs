@@ -12,10 +12,10 @@ const READ_ONLY: [&str; 4] = ["metadata", "documentId", "uploaded", "mimeType"];
 /// Removes the derived and read-only fields of a block of a reply.
 pub(crate) fn drop_derived(object: &mut Object) -> Result<()> {
     for name in READ_ONLY {
-        object.take(name);
+        object.take_unlisted(name);
     }
     keep_color(object)?;
-    if let Some(rows) = object.take("rows") {
+    if let Some(rows) = object.take_unlisted("rows") {
         // Beside the markdown of a table its cells say the same.
         if object.get("markdown").is_none_or(Value::is_null) && !rows.is_null() {
             let markdown = at("rows", || table_of(&rows))?;
@@ -84,7 +84,10 @@ fn cell_text(cell: &Value) -> Result<&str> {
     let Value::Object(fields) = cell else {
         return cell.as_str().ok_or_else(|| expected("a text", cell));
     };
-    fields.keys().filter(|name| *name != "value").try_for_each(|name| unknown_field(name))?;
+    fields
+        .keys()
+        .filter(|name| *name != "value")
+        .try_for_each(|name| unknown_field(name, &["value"]))?;
     let value = fields.get("value").unwrap_or(&Value::Null);
     value.as_str().ok_or_else(|| expected("a text", value).at("value"))
 }

@@ -141,7 +141,7 @@ impl BlockFields {
 
     pub(crate) fn read(mut object: Object) -> Result<Self> {
         drop_derived(&mut object)?;
-        if object.take("properties").is_some() {
+        if object.take_unlisted("properties").is_some() {
             let message = "properties are given with the operations on collection items";
             return Err(Error::validation(message).at("properties"));
         }

@@ -22,7 +22,7 @@ pub use serde::de::DeserializeOwned;
 
 use crate::{Error, Limits, Result};
 
-pub use message::{describe, quoted};
+pub use message::{describe, expected_one_of, quoted};
 
 pub(crate) use message::noun;
 pub(crate) use object::{

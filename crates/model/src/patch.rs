@@ -161,7 +161,7 @@ impl BlockPatch {
         let id = object.required("id")?;
         let rev = object.optional("rev")?;
         // Stands for children that the reply does not have.
-        object.take("contentPreview");
+        object.take_unlisted("contentPreview");
         let content = object.optional("content")?;
         let is_item =
             object.get("type").and_then(Value::as_str) == Some(BlockType::CollectionItem.as_str());

@@ -299,7 +299,7 @@ fn cells_and_texts_that_contradict_each_other_are_refused() {
         ),
         (
             json!({"type": "table", "rows": [[{"value": "a", "x": 1}]]}),
-            "blocks[0].rows[0][0].x: unknown field `x`",
+            "blocks[0].rows[0][0].x: unknown field `x`, expected value",
         ),
         (
             json!({"type": "text", "markdown": "*a*", "text": "b"}),

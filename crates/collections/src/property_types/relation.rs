@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use leafbase_model::json::expected_one_of;
 use leafbase_model::{
     BlockId, Error, Limits, Operator, PropertyKind, PropertyValue, Relation, Result,
 };
@@ -103,7 +104,7 @@ fn item_ids(value: &Value) -> Result<Vec<BlockId>> {
         Value::Array(ids) => read_each(ids, item_id),
         Value::Object(fields) => {
             match (fields.get("relations"), fields.keys().find(|key| *key != "relations")) {
-                (_, Some(unknown)) => Err(unknown_field(unknown)),
+                (_, Some(unknown)) => Err(unknown_field(unknown, &["relations"])),
                 (Some(Value::Array(related)), None) => {
                     read_each(related, related_id).map_err(|error| error.at("relations"))
                 }
@@ -118,7 +119,7 @@ fn item_ids(value: &Value) -> Result<Vec<BlockId>> {
 fn related_id(value: &Value) -> Result<BlockId> {
     let Value::Object(fields) = value else { return Err(wrong("an object", value)) };
     if let Some(unknown) = fields.keys().find(|key| !matches!(key.as_str(), "blockId" | "title")) {
-        return Err(unknown_field(unknown));
+        return Err(unknown_field(unknown, &["blockId", "title"]));
     }
     // Replies carry titles, and a request may send a reply back. The title is ignored.
     if let Some(title) = fields.get("title").filter(|title| !title.is_string()) {
@@ -132,8 +133,9 @@ fn missing_field(name: &str) -> Error {
     mismatch(format!("the field `{name}` is missing")).at(name)
 }
 
-fn unknown_field(name: &str) -> Error {
-    mismatch(format!("the field `{name}` is unknown")).at(name)
+fn unknown_field(name: &str, known: &[&'static str]) -> Error {
+    let expected = expected_one_of(name, known.iter().copied());
+    mismatch(format!("the field `{name}` is unknown{expected}")).at(name)
 }
 
 /// A malformed ID reads as the nil ID, which no item has: it is not found, like any unknown ID.

@@ -705,6 +705,9 @@ fn a_later_page_does_not_read_the_ones_before() {
     }
 }
 
+/// What may be asked of things.
+const KNOWN: &str = ", expected one of note, size, done, due, state, plan, tags, peers, title";
+
 #[test]
 fn what_does_not_fit_is_named() {
     let schema = things();
@@ -765,7 +768,8 @@ fn what_does_not_fit_is_named() {
             "sort[1].property: items cannot be sorted by a property of type multiSelect",
         ),
     ] {
-        assert_eq!(read(&schema, Some(&filter), &sorts).unwrap_err().to_string(), message);
+        let error = read(&schema, Some(&filter), &sorts).unwrap_err().to_string();
+        assert_eq!(error.replace(KNOWN, ""), message);
     }
     let deep = (0..20_000).fold(ItemFilter::And(vec![]), |filter, _| filter.negated());
     let limits = Limits::default();
@@ -838,7 +842,8 @@ fn groups_are_counted_in_order() {
         assert_eq!(json!(found), expected, "{key}");
     }
     let error = Groups::new(&schema, "x").unwrap_err();
-    assert_eq!(error.to_string(), r#"groupBy: the collection has no property "x""#);
+    let expected = format!(r#"groupBy: the collection has no property "x"{KNOWN}"#);
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]

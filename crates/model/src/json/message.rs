@@ -24,6 +24,34 @@ pub fn describe(value: &Value) -> String {
     }
 }
 
+/// The most names that an error lists.
+const MAX_NAMES: usize = 12;
+
+/// The end of an error message about an unknown name: `, expected one of a, b`. Of many known names
+/// it lists those that begin most like `name`; it is empty if none are known.
+pub fn expected_one_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    let mut known: Vec<&str> = known.into_iter().collect();
+    let [first, rest @ ..] = known.as_slice() else { return String::new() };
+    if rest.is_empty() {
+        return format!(", expected {first}");
+    }
+    let unlisted = known.len().saturating_sub(MAX_NAMES);
+    if unlisted > 0 {
+        known.sort_by_key(|other| std::cmp::Reverse(common_prefix(name, other)));
+        known.truncate(MAX_NAMES);
+    }
+    let more = if unlisted > 0 { format!(" and {unlisted} more") } else { String::new() };
+    format!(", expected one of {}{more}", known.join(", "))
+}
+
+/// The number of bytes that two names have in common at their start, in either case.
+fn common_prefix(one: &str, other: &str) -> usize {
+    one.bytes()
+        .zip(other.bytes())
+        .take_while(|(one, other)| one.eq_ignore_ascii_case(other))
+        .count()
+}
+
 /// Splits a type name into words: `list style` for `ListStyle`.
 pub(crate) fn noun(type_name: &str) -> String {
     let mut words = String::new();

@@ -9,18 +9,27 @@ use crate::{Error, Result};
 /// A JSON object whose known fields are removed one by one; the remaining ones are unknown.
 pub(crate) struct Object {
     fields: Map<String, Value>,
+    /// The known fields, which the error for an unknown one lists.
+    known: Vec<&'static str>,
 }
 
 impl Object {
     pub(crate) fn new(value: Value) -> Result<Self> {
         match value {
-            Value::Object(fields) => Ok(Self { fields }),
+            Value::Object(fields) => Ok(Self { fields, known: Vec::new() }),
             other => Err(wrong_type("an object", &other)),
         }
     }
 
     /// Removes a field and returns its raw value.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+    pub(crate) fn take_raw(&mut self, name: &'static str) -> Option<Value> {
+        self.known.push(name);
+        self.fields.remove(name)
+    }
+
+    /// Removes a field that errors do not list among the known ones, such as a read-only field of
+    /// replies.
+    pub(crate) fn take_unlisted(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name)
     }
 
@@ -35,41 +44,47 @@ impl Object {
     }
 
     /// Removes and reads a field; `null` counts as absent.
-    pub(crate) fn optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>> {
-        match self.take(name) {
+    pub(crate) fn optional<T: DeserializeOwned>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<T>> {
+        match self.take_raw(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => reader::at(name, || read(value)).map(Some),
         }
     }
 
     /// Removes and reads a field with a default.
-    pub(crate) fn or_default<T: DeserializeOwned + Default>(&mut self, name: &str) -> Result<T> {
+    pub(crate) fn or_default<T: DeserializeOwned + Default>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<T> {
         self.optional(name).map(Option::unwrap_or_default)
     }
 
-    pub(crate) fn required<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
+    pub(crate) fn required<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<T> {
         self.optional(name)?.ok_or_else(|| missing_field(name))
     }
 
     /// Removes and reads a field with one value or an array of values.
     pub(crate) fn one_or_many<T: DeserializeOwned>(
         &mut self,
-        name: &str,
+        name: &'static str,
     ) -> Result<Option<Vec<T>>> {
-        match self.take(name) {
+        match self.take_raw(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => reader::at(name, || read_one_or_many(value)).map(Some),
         }
     }
 
     /// Removes and reads a field with any number of values; none if absent.
-    pub(crate) fn any_number<T: DeserializeOwned>(&mut self, name: &str) -> Result<Vec<T>> {
+    pub(crate) fn any_number<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Vec<T>> {
         self.one_or_many(name).map(Option::unwrap_or_default)
     }
 
     /// Removes an array of raw values; empty if absent.
-    pub(crate) fn array(&mut self, name: &str) -> Result<Vec<Value>> {
-        match self.take(name) {
+    pub(crate) fn array(&mut self, name: &'static str) -> Result<Vec<Value>> {
+        match self.take_raw(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             // Moved, not deserialized: that would rebuild the values, recursing over their depth.
             Some(value) => array(value).map_err(|error| error.at(name)),
@@ -77,8 +92,8 @@ impl Object {
     }
 
     /// Removes an object of raw values; empty if absent.
-    pub(crate) fn object(&mut self, name: &str) -> Result<Map<String, Value>> {
-        match self.take(name) {
+    pub(crate) fn object(&mut self, name: &'static str) -> Result<Map<String, Value>> {
+        match self.take_raw(name) {
             None | Some(Value::Null) => Ok(Map::new()),
             Some(value) => Self::new(value).map(Self::rest).map_err(|error| error.at(name)),
         }
@@ -99,7 +114,7 @@ impl Object {
 
     /// Refuses or ignores the remaining fields.
     pub(crate) fn finish(self) -> Result<()> {
-        self.fields.keys().try_for_each(|name| reader::unknown_field(name))
+        self.fields.keys().try_for_each(|name| reader::unknown_field(name, &self.known))
     }
 }
 

@@ -23,7 +23,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
-use super::message::{describe, quoted};
+use super::message::{describe, expected_one_of, quoted};
 use crate::{Error, ErrorKind, Result};
 
 thread_local! {
@@ -74,20 +74,20 @@ pub(super) fn from_texts<T>(read: impl FnOnce() -> T) -> T {
     read()
 }
 
-/// Refuses the field `name`, or records it as ignored.
-pub(crate) fn unknown_field(name: &str) -> Result<()> {
+/// Refuses the field `name`, where there are the `known` ones, or records it as ignored.
+pub(crate) fn unknown_field(name: &str, known: &[&str]) -> Result<()> {
     IGNORED.with_borrow_mut(|ignored| match ignored {
         Some(paths) => {
             paths.push(name.to_owned());
             Ok(())
         }
-        None => Err(unknown(name)),
+        None => Err(unknown(name, known)),
     })
 }
 
 /// Refuses the first of the unknown fields, or records all as ignored.
-fn report_unknown(names: &[String]) -> Result<()> {
-    names.iter().try_for_each(|name| unknown_field(name))
+fn report_unknown(names: &[String], known: &[&str]) -> Result<()> {
+    names.iter().try_for_each(|name| unknown_field(name, known))
 }
 
 /// Reads the value at `path`: prefixes the paths of errors and of ignored fields below it.
@@ -254,13 +254,15 @@ impl serde::de::Error for ReadError {
         Self(missing_field(name))
     }
 
-    fn unknown_field(name: &str, _: &'static [&'static str]) -> Self {
-        Self(unknown(name))
+    fn unknown_field(name: &str, known: &'static [&'static str]) -> Self {
+        Self(unknown(name, known))
     }
 }
 
-fn unknown(name: &str) -> Error {
-    Error::validation(format!("unknown field {}", quoted(name).replace('"', "`"))).at(name)
+fn unknown(name: &str, known: &[&str]) -> Error {
+    let shown = quoted(name).replace('"', "`");
+    let expected = expected_one_of(name, known.iter().copied());
+    Error::validation(format!("unknown field {shown}{expected}")).at(name)
 }
 
 /// The error for an absent required field.
@@ -343,7 +345,7 @@ impl<'de> Deserializer<'de> for Reader {
         let (fields, unknown) = split_fields(self.0, known).map_err(ReadError)?;
         let read = visitor.visit_map(Fields::new(fields))?;
         // Report a fault in a known field before an unknown field: it is the likelier cause.
-        report_unknown(&unknown).map_err(ReadError)?;
+        report_unknown(&unknown, known).map_err(ReadError)?;
         Ok(read)
     }
 

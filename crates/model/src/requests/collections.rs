@@ -461,9 +461,9 @@ impl ItemDraft {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         // Of an item in a reply: the copy gets an ID of its own.
-        object.take("id");
-        object.take("rev");
-        if object.take("contentPreview").is_some_and(|preview| !preview.is_null()) {
+        object.take_unlisted("id");
+        object.take_unlisted("rev");
+        if object.take_unlisted("contentPreview").is_some_and(|preview| !preview.is_null()) {
             let message = "the copy of an item needs its content, which this reply cut off";
             return Err(Error::validation(message).at("contentPreview"));
         }
@@ -479,7 +479,7 @@ impl ItemUpdate {
         let mut object = Object::new(value)?;
         let (id, rev) = (object.required("id")?, object.optional("rev")?);
         // Stands for blocks that the reply does not have.
-        object.take("contentPreview");
+        object.take_unlisted("contentPreview");
         let content = object.optional("content")?;
         let properties = object.object("properties")?;
         // As for a new item, the operation checks the remaining fields against the schema.

@@ -79,8 +79,8 @@ pub struct DocumentFilter {
 
 impl DocumentFilter {
     /// Reads the fields of a filter; `folders` is the name of the field with the folders.
-    pub(crate) fn take(object: &mut Object, folders: &str) -> Result<Self> {
-        let mut range = |from: &str, to: &str| {
+    pub(crate) fn take(object: &mut Object, folders: &'static str) -> Result<Self> {
+        let mut range = |from: &'static str, to: &'static str| {
             Ok::<_, Error>(DayRange { from: object.optional(from)?, to: object.optional(to)? })
         };
         let created = range("createdDateGte", "createdDateLte")?;

@@ -122,7 +122,7 @@ impl ItemFilter {
         }
         let mut object = Object::new(value)?;
         // A combinator has its name as its only field; any other object is a condition.
-        let filter = match (object.take("and"), object.take("or"), object.take("not")) {
+        let filter = match (object.take_raw("and"), object.take_raw("or"), object.take_raw("not")) {
             (None, None, None) => return Condition::read(object).map(Self::Condition),
             (Some(all), None, None) => {
                 Self::And(Self::read_all(all, depth).map_err(|error| error.at("and"))?)
@@ -199,7 +199,7 @@ impl Condition {
         // The operator is the name of a field: exactly one of the known names may occur.
         let mut given = Vec::new();
         for operator in Operator::ALL {
-            given.extend(object.take(operator.as_str()).map(|operand| (*operator, operand)));
+            given.extend(object.take_raw(operator.as_str()).map(|operand| (*operator, operand)));
         }
         object.finish()?;
         if let Ok([(operator, operand)]) = <[_; 1]>::try_from(given) {

@@ -6,6 +6,7 @@ use leafbase_model::{
 };
 
 use crate::support::id;
+use crate::wire::without_known_fields;
 
 fn schema() -> Schema {
     let option = |name: &str, color: Option<[u8; 3]>| SelectOption {
@@ -149,10 +150,8 @@ fn what_does_not_fit_is_named() {
             "contentPropDetails.type: unknown field `type`",
         ),
     ] {
-        assert_eq!(
-            json::from_str::<SchemaDraft>(text, &Limits::default()).unwrap_err().to_string(),
-            message
-        );
+        let error = json::from_str::<SchemaDraft>(text, &Limits::default()).unwrap_err();
+        assert_eq!(without_known_fields(&error.to_string()), message);
     }
 }
 

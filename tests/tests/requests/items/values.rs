@@ -98,7 +98,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "18446744073709551615",
         "LIMIT_EXCEEDED {}: expected a number that fits 64 bits of floating point, got 18446744073709551615",
     ),
-    ("by", r#"{"items":[]}"#, "SCHEMA_MISMATCH {}.items: the field `items` is unknown"),
+    (
+        "by",
+        r#"{"items":[]}"#,
+        "SCHEMA_MISMATCH {}.items: the field `items` is unknown, expected relations",
+    ),
     ("by", r#"["01KASZ4ZJG0000000000000001"]"#, "NOT_FOUND {}: no item has this ID"),
     ("by", r#""@home""#, "NOT_FOUND {}: no item has this ID"),
     ("by", r#""@people""#, "NOT_FOUND {}: no item has this ID"),
@@ -112,8 +116,16 @@ const REFUSED: &[(&str, &str, &str)] = &[
         r#"["@Ada","@Bob"]"#,
         "SCHEMA_MISMATCH {}: expected one item at most, got @Ada and @Bob",
     ),
-    ("author", "null", "SCHEMA_MISMATCH {}: the collection has no such property"),
-    ("name", r#""Dune""#, "SCHEMA_MISMATCH {}: the collection has no such property"),
+    (
+        "author",
+        "null",
+        "SCHEMA_MISMATCH {}: the collection has no such property, expected one of note, pages, read, due, web, mail, call, state, tags, by, editor, sequel and 2 more",
+    ),
+    (
+        "name",
+        r#""Dune""#,
+        "SCHEMA_MISMATCH {}: the collection has no such property, expected one of note, pages, read, due, web, mail, call, state, tags, by, editor, sequel and 2 more",
+    ),
 ];
 
 /// The people Ada and Bob, and the book Emma.
