@@ -331,6 +331,10 @@ fn references_stand_for_parts_of_earlier_replies() {
         ("$1.id", "$1.id refers to an operation that is not before this one"),
         ("$0.name", "$0.name leads to nothing in the reply"),
         ("$0[1].id", "$0[1].id leads to nothing in the reply"),
+        ("$0..id", r#"expected an ID, or a reference like "$0.id", got "$0..id""#),
+        ("$0", r#"expected an ID, or a reference like "$0.id", got "$0""#),
+        ("$0.items.0.id", r#"expected an ID, or a reference like "$0.id", got "$0.items.0.id""#),
+        ("${0.id}", r#"expected an ID, or a reference like "$0.id", got "${0.id}""#),
     ] {
         let body = json!({"operations": [
             {"operation": "create_documents", "documents": [{"title": "x"}]},

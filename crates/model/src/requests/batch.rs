@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use crate::json::{Object, deserialize_by, is_default, or_default};
+use crate::json::{Object, deserialize_by, is_default, or_default, quoted};
 use crate::{BlockId, DocumentId, Error, Result};
 
 /// Operations to do in order in one transaction, all or none. As JSON:
@@ -26,6 +26,8 @@ use crate::{BlockId, DocumentId, Error, Result};
 /// then fields and indexes of its reply (`$2.items[1].id`). The items of a list may be left out of
 /// the path (`$2[1].id`), and so may the index of the only one. References are read in fields whose
 /// names are or end with `id`, `Id` or `Ids`, in `idsToDelete`, and in the values of properties.
+/// Everywhere else such a text is text. Where only an ID may be, a text that begins with `$` and is
+/// no reference is refused; in a property it is a value, such as `$5.00`.
 ///
 /// ```
 /// use leafbase_model::{Batch, DeleteBlocks, BlockId};
@@ -107,7 +109,7 @@ impl BatchOperation {
     /// operation.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] at a reference that leads nowhere.
+    /// [`crate::ErrorKind::Validation`] at a reference that is malformed or leads nowhere.
     pub fn resolved<'r>(&self, reply: &dyn Fn(usize) -> Option<&'r Value>) -> Result<Value> {
         resolve_object(&self.request, false, reply).map(Value::Object)
     }
@@ -161,6 +163,8 @@ fn resolve(
     Ok(match value {
         Value::String(text) if has_references => match Reference::parse(text) {
             Some(reference) => reference.follow(reply)?,
+            // No ID begins so. The value of a property may: it is an amount, say.
+            None if !in_values && text.starts_with('$') => return Err(malformed_reference(text)),
             None => value.clone(),
         },
         Value::Array(values) => {
@@ -173,6 +177,11 @@ fn resolve(
         Value::Object(object) => Value::Object(resolve_object(object, in_values, reply)?),
         other => other.clone(),
     })
+}
+
+fn malformed_reference(text: &str) -> Error {
+    let got = quoted(text);
+    Error::validation(format!("expected an ID, or a reference like \"$0.id\", got {got}"))
 }
 
 /// A reference to a part of an earlier reply: `$0.items[1].id`.
