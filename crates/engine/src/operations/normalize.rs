@@ -212,6 +212,26 @@ pub(crate) fn text(
     Ok(FurtherBlocks { blocks: further, markers })
 }
 
+/// Reads the marker of a task, `- [x] call`, in the title that a patch gives a page: its client
+/// knows it as a task. Other markers are text of a title.
+pub(crate) fn task_title(
+    before: &BlockData,
+    fields: &mut BlockFields,
+    limits: &Limits,
+) -> Result<()> {
+    let Some(text) = &fields.markdown else { return Ok(()) };
+    if before.block_type() != BlockType::Page {
+        return Ok(());
+    }
+    let BlockForm { markers, inline, further } = read_block_form(text, limits)?;
+    let is_task = markers.list == Some(ListStyle::Task) && further.is_empty();
+    if is_task && markers.style.is_none() && markers.decorations.is_none() {
+        fields.markdown = Some(inline);
+        settle_state(before, fields, markers)?;
+    }
+    Ok(())
+}
+
 /// Of a marker and the field that it denotes, the one that differs from the block is meant.
 fn settle_markers(
     before: &BlockData,
@@ -222,6 +242,10 @@ fn settle_markers(
     settle("textStyle", style.as_ref(), &mut fields.text_style, markers.style)?;
     settle("listStyle", Some(&before.list_style), &mut fields.list_style, markers.list)?;
     settle("decorations", Some(&before.decorations), &mut fields.decorations, markers.decorations)?;
+    settle_state(before, fields, markers)
+}
+
+fn settle_state(before: &BlockData, fields: &mut BlockFields, markers: TextMarkers) -> Result<()> {
     if let Some(state) =
         markers.state.filter(|_| fields.list_style.unwrap_or(before.list_style) == ListStyle::Task)
     {

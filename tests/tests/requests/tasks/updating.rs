@@ -66,6 +66,31 @@ fn what_is_given_changes() {
     }
 }
 
+/// A client of tasks does not know that one became a page when something was put below it.
+#[test]
+fn the_marker_of_a_task_is_read_from_its_title_as_well() {
+    let mut desk = five();
+    desk.run(&[("insert", r#"{"markdown":"below","position":{"pageId":"@t"}}"#, "below")]);
+    let done = "s(done at 2026-03-01T12:00:00.000Z)@trip";
+    for (change, expected) in [
+        (r#""markdown":"- [x] s""#, done),
+        (r#""markdown":"- [x] s""#, done),
+        (r#""markdown":"s""#, done),
+        (r#""markdown":"- [ ] s","taskInfo":{"state":"done"}"#, "s@trip"),
+        (r#""markdown":"- [x] s","taskInfo":{"state":"done"}"#, done),
+        (r#""markdown":"- [-] r""#, "r(canceled at 2026-03-01T12:00:00.000Z)@trip"),
+        // Other markers change nothing of the block.
+        (r##""markdown":"# r""##, "r(canceled at 2026-03-01T12:00:00.000Z)@trip"),
+        (r#""markdown":"- r""#, "r(canceled at 2026-03-01T12:00:00.000Z)@trip"),
+    ] {
+        desk.run(&[(
+            "change",
+            &format!(r#"{{"tasksToUpdate":[{{"id":"@t",{change}}}]}}"#),
+            expected,
+        )]);
+    }
+}
+
 #[test]
 fn states_stamp_and_list() {
     let mut desk = five();

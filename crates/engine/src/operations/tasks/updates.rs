@@ -99,7 +99,8 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             let mut update = BlockUpdate::new(tree, context, &[patch.id])?;
             let mut block = update.find(patch)?;
             let before = &block.before.data;
-            let further = normalize::fields(before, &mut block.fields, limits)
+            let further = normalize::task_title(before, &mut block.fields, limits)
+                .and_then(|()| normalize::fields(before, &mut block.fields, limits))
                 .and_then(|()| normalize::text(before, &mut block.fields, limits))
                 .map_err(|error| block.at(error))?;
             if !further.is_empty() {
