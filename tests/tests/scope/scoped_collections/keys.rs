@@ -80,12 +80,37 @@ fn columns_get_marked_keys() {
     assert_eq!(scene.replaced(&[kept.clone(), text("From")]), "to_a1b2c3 from_a1b2c3");
     // Every key that can be made is taken: by a column, or by the titles.
     assert_eq!(scene.replaced(&[kept.clone(), text("To")]), TAKEN);
+    assert_eq!(scene.replaced(&[text("to")]), TAKEN);
     assert_eq!(
         scene.all.schema(scene.books).unwrap().content.key,
         "title",
         "what is not new is not marked"
     );
     assert_eq!(self::scene("to_a1b2c3").replaced(&[text("To")]), TAKEN);
+}
+
+/// A client that got no reply sends its request again, with keys without marks, or with none.
+#[test]
+fn the_same_request_again_changes_nothing() {
+    let scene = scene("title");
+    let schema = json!({"name": "People", "properties": []});
+    let people = json!({"schema": schema, "position": {"position": "end", "pageId": scene.home}});
+    let people = scene.all.create_collection(read(&people)).unwrap().id;
+    let by = json!({"key": "by", "name": "By", "type": "relation", "targetCollectionId": people, "inverseKey": "wrote"});
+    let columns = [text("To"), json!({"key": "at", "name": "Day", "type": "date"}), by];
+    let schema = json!({"name": "Books", "contentPropDetails": {"key": "name", "name": "Name"}, "properties": columns});
+    let request = json!({"collectionId": scene.books, "schema": schema});
+    let guest = scene.scope.connect();
+    let first = guest.replace_schema(read(&request)).unwrap();
+    assert_eq!(scene.keys(), ["to_a1b2c3", "at_a1b2c3", "by_a1b2c3"]);
+    assert_eq!(first.schema.content.key, "name_a1b2c3");
+    let item =
+        json!({"title": "Emma", "properties": {"to_a1b2c3": "Ada", "at_a1b2c3": "2026-03-01"}});
+    let items = json!({"collectionId": scene.books, "items": [item]});
+    guest.add_items(read(&items)).unwrap();
+    let before = scene.all.last_sequence().unwrap();
+    assert_eq!(guest.replace_schema(read(&request)).unwrap(), first);
+    assert_eq!(scene.all.last_sequence().unwrap(), before);
 }
 
 #[test]

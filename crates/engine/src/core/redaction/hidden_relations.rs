@@ -1,9 +1,12 @@
 //! Hidden properties: relations to collections that a call may not see. Replies omit them, and
 //! writes of the call preserve them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use leafbase_model::{BlockId, Error, ErrorKind, Property, Result, Schema};
+use leafbase_collections::key_of;
+use leafbase_model::{
+    BlockId, Error, ErrorKind, Limits, Property, PropertyKind, Result, Schema, SchemaDraft,
+};
 use leafbase_tree_ops::Context;
 
 use crate::core::tree::Tree;
@@ -101,8 +104,7 @@ pub(crate) fn new_key(
         return Ok(key);
     }
     let stored = stored_schema(tree, collection)?;
-    let room = context.limits.title.saturating_sub(SUFFIX_CHARS + 1);
-    let start: String = key.chars().take(room).collect();
+    let start = key_start(context.limits, &key);
     for _ in 0..MAX_KEY_ATTEMPTS {
         let candidate = format!("{start}_{}", random_suffix(context.ids.new_id(context.stamp.at)));
         if stored.property(&candidate).is_none() && stored.content.key != candidate {
@@ -113,6 +115,70 @@ pub(crate) fn new_key(
         ErrorKind::Conflict,
         "no free property key was found: the IDs of this space are not random",
     ))
+}
+
+/// Gives the properties of `draft` that a restricted call adds the keys that they already have:
+/// those made by [`new_key`] when the same draft replaced the schema before. `old` is the schema as
+/// the call sees it.
+pub(crate) fn keep_new_keys(
+    tree: &Tree<'_>,
+    limits: &Limits,
+    old: &Schema,
+    draft: &mut SchemaDraft,
+) {
+    if tree.is_unrestricted() {
+        return;
+    }
+    let is_made_of = |key: &str, wanted: &str| {
+        let suffix = key.strip_prefix(&*key_start(limits, wanted));
+        suffix.and_then(|suffix| suffix.strip_prefix('_')).is_some_and(is_suffix)
+    };
+    if let Some(key) = draft.content.as_mut().and_then(|content| content.key.as_mut())
+        && *key != old.content.key
+        && is_made_of(&old.content.key, key)
+    {
+        key.clone_from(&old.content.key);
+    }
+    let given = draft.properties.iter().filter_map(|property| property.key.clone());
+    let mut taken: HashSet<String> = given.collect();
+    let mut kept = HashMap::new();
+    for property in &mut draft.properties {
+        let wanted = property.key.clone().unwrap_or_else(|| key_of(&property.name));
+        if old.property(&wanted).is_some() {
+            continue;
+        }
+        let known = old.properties.iter().find(|known| {
+            known.name == property.name
+                && is_made_of(&known.key, &wanted)
+                && !taken.contains(&known.key)
+        });
+        if let Some(known) = known {
+            taken.insert(known.key.clone());
+            kept.insert(wanted, known.key.clone());
+            property.key = Some(known.key.clone());
+        }
+    }
+    for property in &mut draft.properties {
+        let former = property.key.as_deref().and_then(|key| old.property(key));
+        let former = former.and_then(|former| former.kind.relation());
+        if let PropertyKind::Relation(relation) = &mut property.kind
+            && let Some(inverse) = &mut relation.inverse_key
+            && let Some(known) = former.and_then(|former| former.inverse_key.as_ref())
+            && (kept.get(inverse) == Some(known) || is_made_of(known, inverse))
+        {
+            inverse.clone_from(known);
+        }
+    }
+}
+
+/// The part of a new key before its suffix.
+fn key_start(limits: &Limits, key: &str) -> String {
+    key.chars().take(limits.title.saturating_sub(SUFFIX_CHARS + 1)).collect()
+}
+
+fn is_suffix(text: &str) -> bool {
+    let is_digit = |letter: u8| letter.is_ascii_digit() || letter.is_ascii_lowercase();
+    text.len() == SUFFIX_CHARS && text.bytes().all(is_digit)
 }
 
 /// The random low bits of an ID in base 36, lowercase.

@@ -171,7 +171,10 @@ pub(super) fn replaced(
     may_lose: bool,
 ) -> Result<(Vec<Edit>, Schema)> {
     let (limits, stamp) = (context.limits, context.stamp);
-    LinkRedactor::new(tree).restore(&old, &mut draft)?;
+    let links = LinkRedactor::new(tree);
+    // Names as the request has them, before links in them are restored.
+    hidden_relations::keep_new_keys(tree, limits, links.redacted(&old)?.as_ref(), &mut draft);
+    links.restore(&old, &mut draft)?;
     let draft = named(draft, limits).map_err(below_schema)?;
     let new_key = |collection: BlockId, key: String| {
         hidden_relations::new_key(tree, context, collection, key)
