@@ -327,6 +327,11 @@ fn free_key(schema: &Schema, wanted: Option<&str>, name: &str, limits: &Limits) 
                 Error::validation(format!("{} cannot be a key", quoted(wanted))).at("inverseKey")
             );
         }
+        Some(wanted) if wanted.chars().count() > limits.title => {
+            let found = wanted.chars().count();
+            let error = Error::limit("characters of a property key", limits.title, found);
+            return Err(error.at("inverseKey"));
+        }
         Some(wanted) if !keys.reserve(wanted) => {
             let message = format!(
                 "{} is a key already in the collection {}",

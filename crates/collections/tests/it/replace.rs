@@ -148,6 +148,11 @@ fn relations_that_cannot_be_are_refused() {
             r#"properties[0].inverseKey: "A B" cannot be a key"#,
         ),
         (
+            json!([with(to(json!(id(2)), "X"), json!({"inverseKey": "x".repeat(1_001)}))]),
+            ErrorKind::LimitExceeded,
+            "properties[0].inverseKey: characters of a property key: at most 1000, got 1001",
+        ),
+        (
             json!([{"name": "A", "type": "text"}, with(to(json!("self"), "X"), json!({"inverseKey": "a"}))]),
             ErrorKind::Validation,
             r#"properties[1].inverseKey: the property "a" cannot be the other end of "x""#,
