@@ -187,6 +187,43 @@ fn groups_of_options_are_counted_as_items_show_them() {
     }
 }
 
+/// Whether a guess at the link in an option is right shows in no condition.
+#[test]
+fn conditions_name_no_option_with_a_hidden_link() {
+    let scene = scene();
+    let topics = json!([{"name": scene.named("block://@hidden")}, {"name": "b"}]);
+    let topic = json!({"key": "topic", "name": "Topic", "type": "singleSelect", "options": topics});
+    let request = json!({"schema": {"name": "Books", "properties": [topic]}, "position": {"position": "end", "pageId": scene.document}});
+    let made = scene.notes.create_collection(read(&request)).unwrap().id;
+    let item = json!({"title": "x", "properties": {"topic": scene.named("block://@hidden")}});
+    let items = json!([item, {"title": "y", "properties": {"topic": "b"}}]);
+    scene.notes.add_items(read(&json!({"collectionId": made, "items": items}))).unwrap();
+    let asked = |operator: &str, operand: serde_json::Value| {
+        let filter = json!({"property": "topic", operator: operand});
+        let request = json!({"collectionId": made, "filter": filter});
+        let found = scene.guest.query_items(read(&request)).map(|page| page.items.len());
+        let counted = scene.guest.count_items(read(&request)).map(|counts| counts.count);
+        assert_eq!(
+            counted.map_err(|error| error.to_string()).ok(),
+            found.as_ref().ok().map(|n| *n as u64)
+        );
+        found.map_err(|error| format!("{} {error}", error.code()))
+    };
+    assert_eq!([asked("equals", json!("b")), asked("isEmpty", json!(false))], [Ok(1), Ok(2)]);
+    let [hidden, missing] = ["block://@hidden", "block://@missing"].map(|name| scene.named(name));
+    let guessed = asked("equals", json!(hidden));
+    assert_eq!(guessed, asked("equals", json!(missing)));
+    assert!(guessed.unwrap_err().starts_with("SCHEMA_MISMATCH filter.equals: expected one of"));
+    for (operator, operand, path) in
+        [("equals", json!(out(1)), "equals"), ("anyOf", json!(["b", out(1)]), "anyOf[1]")]
+    {
+        let error = format!(
+            "SCHEMA_MISMATCH filter.{path}: no condition names an option with a link out of scope"
+        );
+        assert_eq!(asked(operator, operand), Err(error));
+    }
+}
+
 /// Two options that look alike where they are shown: one by its number in an item, the other by
 /// that in the schema.
 #[test]

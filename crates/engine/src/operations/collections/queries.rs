@@ -13,8 +13,8 @@ use leafbase_collections::{
     Groups, ItemQuery, OrderKey, PushResult, QueryPageBuilder, QueryPlan, ValueReader, plan,
 };
 use leafbase_model::{
-    BlockId, CountItems, Day, GroupValue, Item, ItemCounts, ItemFilter, ItemGroup, ItemsPage,
-    QueryItems, Result, Schema, Sort,
+    BlockId, CountItems, Day, Error, GroupValue, Item, ItemCounts, ItemFilter, ItemGroup,
+    ItemsPage, QueryItems, Result, Schema, Sort,
 };
 use leafbase_store::ItemRow;
 use leafbase_tree_ops::ReadTree;
@@ -115,7 +115,8 @@ impl<A: AccessScope> Connection<A> {
     /// the page, and the other end of a relation that is tested and stored there.
     ///
     /// On a scoped connection texts are compared as they are returned, so that no condition reveals
-    /// the target of a redacted link. An order by texts then reads every item of the collection.
+    /// the target of a redacted link, and no condition names an option that has one. An order by
+    /// texts then reads every item of the collection.
     ///
     /// # Pages
     ///
@@ -235,12 +236,17 @@ impl<A: AccessScope> Connection<A> {
             // Only filters use the present day.
             None => Day::from_epoch_days(0),
         };
-        ItemQuery::new(
-            &rows.schema,
-            filter,
-            sort,
-            ValueReader { today, limits: self.limits(), new_options: false },
-        )
+        let values = ValueReader { today, limits: self.limits(), new_options: false };
+        let query = |schema| ItemQuery::new(schema, filter, sort, values);
+        let Cow::Owned(shown) = LinkRedactor::new(rows.tree).redacted(&rows.schema)? else {
+            return query(&rows.schema);
+        };
+        // Options have the names that replies show: a guess at a hidden link in one names none.
+        query(&shown)?;
+        query(&rows.schema).map_err(|error| {
+            let message = "no condition names an option with a link out of scope";
+            Error::new(error.kind(), message).at(error.path())
+        })
     }
 }
 
