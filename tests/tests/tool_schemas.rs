@@ -227,15 +227,18 @@ fn validator(schemas: &ToolSchemas, name: &str) -> Validator {
 }
 
 /// Where operations take the entries of a reply.
-const SENT_BACK: [(&str, &str); 9] = [
+const SENT_BACK: [(&str, &str); 12] = [
     ("insert_blocks", "blocks"),
     ("update_blocks", "blocks"),
+    ("create_documents", "documents"),
     ("update_documents", "documents"),
     ("create_folders", "folders"),
     ("update_folders", "folders"),
+    ("add_tasks", "tasks"),
     ("update_tasks", "tasksToUpdate"),
     ("add_items", "items"),
     ("update_items", "itemsToUpdate"),
+    ("add_comments", "comments"),
     ("update_comments", "comments"),
 ];
 

@@ -117,8 +117,8 @@ fn outcomes() {
         (&four, "LIMIT_EXCEEDED comments"),
         (r#"{"comments":[{"blockId":"@text"}]}"#, "VALIDATION comments[0].content"),
         (
-            r#"{"comments":[{"blockId":"@text","content":"x","author":"Ben"}]}"#,
-            "VALIDATION comments[0].author",
+            r#"{"comments":[{"blockId":"@text","content":"x","text":"y"}]}"#,
+            "VALIDATION comments[0].text",
         ),
         (r#"{"comments":{"blockId":"@text","content":"x"}}"#, "VALIDATION comments"),
         ("{}", "VALIDATION comments"),

@@ -24,6 +24,6 @@ impl schemars::JsonSchema for ReadOnlyField {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "description": "As a reply has it; ignored." })
+        schemars::json_schema!({ "description": "Ignored." })
     }
 }

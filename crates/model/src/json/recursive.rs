@@ -18,6 +18,9 @@ pub(crate) trait RecursiveDraft: Sized {
     fn read_alone(object: Object, has_children: bool) -> Result<Self>;
 
     fn children_mut(&mut self) -> &mut Vec<Self>;
+
+    /// Adapts the children, which are not read yet, to the fields of their parent.
+    fn adapt_children(_: &Object, _: &mut [Value]) {}
 }
 
 /// A draft whose children are being read.
@@ -53,7 +56,8 @@ pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
 impl<T: RecursiveDraft> OpenDraft<T> {
     fn new(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let children = object.array(T::CHILDREN)?;
+        let mut children = object.array(T::CHILDREN)?;
+        T::adapt_children(&object, &mut children);
         let mut draft = T::read_alone(object, !children.is_empty())?;
         debug_assert!(draft.children_mut().is_empty(), "children are attached when they are read");
         Ok(Self { draft, children: children.into_iter(), count: 0 })

@@ -5,6 +5,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::{Shape, shapes};
+use crate::requests::document_patch::LocationJson;
 use crate::{
     Author, Block, BlockDraft, BlockId, BlockLayout, BlockPatch, BlockType, CardLayout,
     CodeLanguage, Color, Comment, CommentId, Decorations, DocumentId, Font, LineStyle, ListStyle,
@@ -104,6 +105,13 @@ fn page(shape: Shape<'_>) -> Schema {
         .given()
         .may::<Vec<BlockDraft>>("content", "Its blocks.")
         .field("contentPreview", null(), CUT_OFF)
+        .may::<LocationJson>("location", "The destination of the request.")
+        .may::<LocationJson>("destination", "")
+        .field("isDeleted", schemars::json_schema!({}), "Ignored.")
+        .field("dailyNoteDate", schemars::json_schema!({}), "Ignored.")
+        .field("createdAt", schemars::json_schema!({}), "Ignored.")
+        .field("lastModifiedAt", schemars::json_schema!({}), "Ignored.")
+        .field("clickableLink", schemars::json_schema!({}), "Ignored.")
         .closed()
 }
 

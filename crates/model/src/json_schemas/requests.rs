@@ -5,7 +5,7 @@ use schemars::{Schema, json_schema};
 use super::{OneOrMany, Shape, shapes};
 use crate::{
     BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder,
-    EmbeddingTargets, FolderDraft, FolderRef, Limits, ListDocuments, MissingEmbeddings,
+    EmbeddingTargets, FolderDraft, FolderId, FolderRef, Limits, ListDocuments, MissingEmbeddings,
     QueryEmbedding, ReplaceText, SearchBlocks, SearchDocuments, SearchGroup, SearchWeights,
     TermMode,
 };
@@ -59,6 +59,9 @@ shapes! {
         .must::<String>("name", "Its name.")
         .clears::<FolderRef>("parentFolderId", "The parent folder; the top level if absent.")
         .may::<Vec<FolderDraft>>("folders", "The folders to make in it.")
+        .may::<FolderId>("id", "Ignored.")
+        .field("rev", json_schema!({}), "Ignored.")
+        .field("documentCount", json_schema!({}), "Ignored.")
         .closed();
     SearchDocuments, "Finds documents by words, by patterns, or by both." => |shape| shape
         .some::<String>("include", "Terms, and quoted phrases; the last term may be a prefix.")

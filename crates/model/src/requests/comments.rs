@@ -7,11 +7,11 @@ use crate::json::{ReadOnlyField, Refused, one_or_many, optional_one_or_many};
 use crate::json_schemas::OneOrMany;
 use crate::{BlockId, Comment, CommentId, DocumentId, Error, Result};
 
-/// A comment to add. As JSON: `{"blockId": "..", "content": ".."}`.
+/// A comment to add. As JSON: `{"blockId": "..", "content": ".."}`. A comment of a reply is one to
+/// add as well: a new one, by the author of the call.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", from = "CommentDraftJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct CommentDraft {
     /// The block to comment on.
@@ -24,6 +24,40 @@ impl CommentDraft {
     /// A comment on `block`.
     pub fn new(block: impl Into<BlockId>, content: impl Into<String>) -> Self {
         Self { block_id: block.into(), content: content.into() }
+    }
+}
+
+/// The JSON of a [`CommentDraft`], with the read-only fields of replies.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
+#[cfg_attr(feature = "schemars", schemars(rename = "CommentDraft"))]
+#[expect(dead_code, reason = "read-only fields are accepted and ignored")]
+struct CommentDraftJson {
+    /// The block to comment on.
+    block_id: BlockId,
+    /// The content: inline markdown.
+    content: String,
+    #[serde(default)]
+    id: ReadOnlyField,
+    #[serde(default)]
+    author: ReadOnlyField,
+    #[serde(default)]
+    created_at: ReadOnlyField,
+    #[serde(default)]
+    last_modified_at: ReadOnlyField,
+    #[serde(default)]
+    last_modified_by: ReadOnlyField,
+    #[serde(default)]
+    resolved_at: ReadOnlyField,
+    #[serde(default)]
+    resolved_by: ReadOnlyField,
+}
+
+impl From<CommentDraftJson> for CommentDraft {
+    fn from(CommentDraftJson { block_id, content, .. }: CommentDraftJson) -> Self {
+        Self { block_id, content }
     }
 }
 

@@ -112,7 +112,7 @@ impl TryFrom<DocumentPatchJson> for DocumentPatch {
     }
 }
 
-fn read_location(json: Option<LocationJson>, field: &str) -> Result<Option<Location>> {
+pub(super) fn read_location(json: Option<LocationJson>, field: &str) -> Result<Option<Location>> {
     json.map(LocationJson::location).transpose().map_err(|error| error.at(field))
 }
 
@@ -122,7 +122,7 @@ fn read_location(json: Option<LocationJson>, field: &str) -> Result<Option<Locat
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "DocumentLocation"))]
-struct LocationJson {
+pub(crate) struct LocationJson {
     /// A built-in location. Either this or `folderId`.
     #[serde(default)]
     destination: Option<BuiltInLocation>,

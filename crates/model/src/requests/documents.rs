@@ -1,9 +1,9 @@
 //! Requests of the document operations: list, create, delete, move, restore, purge.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::document_patch::read_location;
 use super::{Paging, given, write_texts};
 use crate::json::{
     Object, Refused, deserialize_by, is_default, one_or_many, optional_one_or_many, or_default,
@@ -13,7 +13,7 @@ use crate::json::{
 use crate::json_schemas::OneOrMany;
 use crate::{
     BlockData, BlockDraft, BuiltInLocation, DayRef, Destination, DocumentId, Error, FolderId,
-    FolderRef, Result,
+    FolderRef, Location, Result,
 };
 
 /// A range of days in the time zone of the space, both ends inclusive; an absent end is unbounded.
@@ -271,7 +271,8 @@ impl Serialize for ListDocuments {
 
 /// Creates documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination":
 /// {"folderId": ".."}}`; each has the fields of a page, without the need for a `type`. The
-/// destination defaults to `unsorted`.
+/// destination defaults to `unsorted`. A document of a reply is one to create as well, with an ID
+/// of its own; its `location` can only be the destination.
 ///
 /// ```
 /// use leafbase_model::{CreateDocuments, Destination};
@@ -281,18 +282,50 @@ impl Serialize for ListDocuments {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(try_from = "CreateDocumentsJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct CreateDocuments {
     /// The documents: pages with their content.
-    #[serde(deserialize_with = "document_drafts")]
-    #[cfg_attr(feature = "schemars", schemars(with = "Vec<crate::json_schemas::PageDraft>"))]
     pub documents: Vec<BlockDraft>,
     /// The location.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub destination: Destination,
+}
+
+/// The JSON of a [`CreateDocuments`].
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
+#[cfg_attr(feature = "schemars", schemars(rename = "CreateDocuments"))]
+struct CreateDocumentsJson {
+    /// The documents: pages with their content.
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<crate::json_schemas::PageDraft>"))]
+    documents: Vec<DocumentDraft>,
+    /// The location.
+    #[serde(default, deserialize_with = "or_default")]
+    destination: Destination,
+}
+
+impl TryFrom<CreateDocumentsJson> for CreateDocuments {
+    type Error = Refused;
+
+    fn try_from(json: CreateDocumentsJson) -> Result<Self, Refused> {
+        let CreateDocumentsJson { documents, destination } = json;
+        let mut drafts = Vec::with_capacity(documents.len());
+        for (index, DocumentDraft { page, locations }) in documents.into_iter().enumerate() {
+            let other = locations.iter().find(|(_, location)| *location != destination.into());
+            if let Some((name, _)) = other {
+                let message = "documents are created at the destination of the request, \
+                    which is another";
+                let error = Error::validation(message).at(name);
+                return Err(error.at(format_args!("documents[{index}]")).into());
+            }
+            drafts.push(page);
+        }
+        Ok(Self { documents: drafts, destination })
+    }
 }
 
 impl CreateDocuments {
@@ -319,29 +352,36 @@ impl CreateDocuments {
     }
 }
 
-/// The draft of a document: a page, whose `type` may be omitted.
-struct DocumentDraft(BlockDraft);
+/// The draft of a document: a page, whose `type` may be omitted, or a document of a reply.
+struct DocumentDraft {
+    page: BlockDraft,
+    /// The locations that a reply has, by field.
+    locations: Vec<(&'static str, Location)>,
+}
+
+/// Fields of a document in a reply that say nothing that a request could choose.
+const READ_ONLY: [&str; 5] =
+    ["isDeleted", "dailyNoteDate", "createdAt", "lastModifiedAt", "clickableLink"];
 
 impl DocumentDraft {
-    fn read(mut value: Value) -> Result<Self> {
-        if let Value::Object(fields) = &mut value {
-            // The root of a document is always a page; an explicit other type is refused by the
-            // rules.
-            fields.entry("type").or_insert_with(|| Value::from("page"));
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        for name in READ_ONLY {
+            object.take_unlisted(name);
         }
-        read(value).map(Self)
+        let mut locations = Vec::new();
+        for name in ["location", "destination"] {
+            let location = read_location(object.optional(name)?, name)?;
+            locations.extend(location.map(|location| (name, location)));
+        }
+        // The root of a document is always a page; an explicit other type is refused by the rules.
+        let mut fields = object.rest();
+        fields.entry("type").or_insert_with(|| Value::from("page"));
+        Ok(Self { page: read(Value::Object(fields))?, locations })
     }
 }
 
 deserialize_by!(DocumentDraft: Self::read);
-
-fn document_drafts<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<BlockDraft>, D::Error> {
-    // Through `DocumentDraft`, which supplies the type before the draft is read.
-    let drafts: Vec<DocumentDraft> = Deserialize::deserialize(deserializer)?;
-    Ok(drafts.into_iter().map(|draft| draft.0).collect())
-}
 
 /// Creates a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..",
 /// "destination": {..}}`.

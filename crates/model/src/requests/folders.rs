@@ -13,7 +13,7 @@ use crate::nested::{Nested, without_recursion};
 use crate::{Error, FolderId, FolderRef, Result};
 
 /// A folder to create, with its subfolders. As JSON: `{"name": "..", "parentFolderId": "..",
-/// "folders": [..]}`.
+/// "folders": [..]}`. A folder of a reply is one to create as well, with an ID of its own.
 ///
 /// Cloning, comparing and dropping a draft does not recurse, whatever its depth; formatting and
 /// serializing do.
@@ -81,12 +81,29 @@ impl RecursiveDraft for FolderDraft {
     fn read_alone(mut object: Object, _: bool) -> Result<Self> {
         let name = object.required("name")?;
         let parent = object.optional("parentFolderId")?;
+        // Of a folder in a reply. Built-in locations, which a listing has as well, are no drafts.
+        if let Some(FolderRef::BuiltIn(location)) = object.optional("id")? {
+            let message = format!("{location} is a built-in location, which cannot be created");
+            return Err(Error::validation(message).at("id"));
+        }
+        object.take_unlisted("rev");
+        object.take_unlisted("documentCount");
         object.finish()?;
         Ok(Self { name, parent, folders: Vec::new() })
     }
 
     fn children_mut(&mut self) -> &mut Vec<Self> {
         &mut self.folders
+    }
+
+    /// In a reply a subfolder names its parent, whose copy gets another ID.
+    fn adapt_children(parent: &Object, children: &mut [Value]) {
+        let id = parent.get("id");
+        for child in children.iter_mut().filter_map(Value::as_object_mut) {
+            if id.is_some() && child.get("parentFolderId") == id {
+                child.remove("parentFolderId");
+            }
+        }
     }
 }
 

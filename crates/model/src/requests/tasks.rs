@@ -1,7 +1,7 @@
 //! Requests of the task operations.
 
 use super::Paging;
-use crate::json::{Refused, is_default, missing_field, one_or_many, or_default};
+use crate::json::{ReadOnlyField, Refused, is_default, missing_field, one_or_many, or_default};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
 use crate::{BlockId, DayRef, DocumentId, Error, Result, TaskDestination, TaskPatch};
@@ -98,7 +98,8 @@ impl From<TaskScope> for ListTasks {
 }
 
 /// A task to add. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate": "tomorrow"},
-/// "location": {"type": "inbox"}}`; the location defaults to the inbox.
+/// "location": {"type": "inbox"}}`; the location defaults to the inbox. A task of a reply is one to
+/// add as well, with an ID of its own.
 ///
 /// ```
 /// use leafbase_model::{DayRef, TaskDestination, TaskDraft};
@@ -111,19 +112,44 @@ impl From<TaskScope> for ListTasks {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(from = "TaskDraftJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 pub struct TaskDraft {
     /// The text: inline markdown.
     pub markdown: String,
     /// State and days.
-    #[serde(rename = "taskInfo", default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(rename = "taskInfo", skip_serializing_if = "is_default")]
     pub info: TaskPatch,
     /// The location, at whose top the task is inserted.
-    #[serde(default, deserialize_with = "or_default")]
     pub location: TaskDestination,
+}
+
+/// The JSON of a [`TaskDraft`], with the read-only fields of replies.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
+#[cfg_attr(feature = "schemars", schemars(rename = "TaskDraft"))]
+#[expect(dead_code, reason = "read-only fields are accepted and ignored")]
+struct TaskDraftJson {
+    /// The text: inline markdown.
+    markdown: String,
+    /// State and days.
+    #[serde(default, deserialize_with = "or_default")]
+    task_info: TaskPatch,
+    /// The location, at whose top the task is inserted.
+    #[serde(default, deserialize_with = "or_default")]
+    location: TaskDestination,
+    #[serde(default)]
+    id: ReadOnlyField,
+    #[serde(default)]
+    rev: ReadOnlyField,
+}
+
+impl From<TaskDraftJson> for TaskDraft {
+    fn from(TaskDraftJson { markdown, task_info, location, .. }: TaskDraftJson) -> Self {
+        Self { markdown, info: task_info, location }
+    }
 }
 
 impl TaskDraft {

@@ -20,10 +20,17 @@ fn additions() {
             ]),
         ),
     ]);
-    also_read(&[(
-        r#"{"comments":[{"blockId":"?","content":""}]}"#,
-        AddComments::new([CommentDraft::new(BlockId::NIL, "")]),
-    )]);
+    also_read(&[
+        (
+            r#"{"comments":[{"blockId":"?","content":""}]}"#,
+            AddComments::new([CommentDraft::new(BlockId::NIL, "")]),
+        ),
+        // As a reply has it.
+        (
+            r#"{"comments":[{"blockId":"ID1","id":"ID2","author":"Ben","content":"x","createdAt":"2026-03-01T09:30:00.000Z","resolvedAt":"2026-03-01T09:30:00.000Z","resolvedBy":"Ben"}]}"#,
+            AddComments::new([CommentDraft::new(id(1), "x")]),
+        ),
+    ]);
     refused::<AddComments>(&[
         ("{}", "comments", "the field `comments` is missing"),
         (
@@ -52,9 +59,9 @@ fn additions() {
             "expected a string, got null",
         ),
         (
-            r#"{"comments":[{"blockId":"ID1","content":"x","author":"Ben"}]}"#,
-            "comments[0].author",
-            "unknown field `author`",
+            r#"{"comments":[{"blockId":"ID1","content":"x","resolved":false}]}"#,
+            "comments[0].resolved",
+            "unknown field `resolved`",
         ),
         (r#"{"comments":[],"blockId":"ID1"}"#, "blockId", "unknown field `blockId`"),
     ]);

@@ -115,6 +115,11 @@ fn creation() {
     ]);
     also_read(&[
         (r#"{"documents":[{"title":"Trip"}]}"#, CreateDocuments::titled(["Trip"])),
+        // As a reply has it.
+        (
+            r#"{"documents":[{"title":"Trip","isDeleted":false,"location":{"folderId":"ID3"},"destination":{"folderId":"ID3"},"dailyNoteDate":null,"createdAt":"2026-03-01T09:30:00.000Z","lastModifiedAt":"2026-03-01T09:30:00.000Z","clickableLink":"x","rev":3}],"destination":{"folderId":"ID3"}}"#,
+            CreateDocuments::titled(["Trip"]).at(of::<FolderId>(3)),
+        ),
         (
             r#"{"documents":[{"markdown":"Trip","content":[{"type":"text","inlineMarkdown":"socks"}]}]}"#,
             CreateDocuments::new([with_socks()], Destination::Unsorted),
@@ -129,7 +134,16 @@ fn creation() {
         (r#"{"documents":{"title":"Trip"}}"#, "documents", "expected an array, got an object"),
         (r#"{"documents":["Trip"]}"#, "documents[0]", r#"expected an object, got "Trip""#),
         (r#"{"documents":[{},{"ID":"ID1"}]}"#, "documents[1].ID", "unknown field `ID`"),
-        (r#"{"documents":[{"location":{}}]}"#, "documents[0].location", "unknown field `location`"),
+        (
+            r#"{"documents":[{"location":{}}]}"#,
+            "documents[0].location",
+            "name exactly one of destination and folderId",
+        ),
+        (
+            r#"{"documents":[{},{"location":{"folderId":"ID1"}}]}"#,
+            "documents[1].location",
+            "documents are created at the destination of the request, which is another",
+        ),
         (
             r#"{"documents":[{"content":[{"type":"text"},{"type":"line","font":"serif"}]}]}"#,
             "documents[0].content[1].font",

@@ -35,6 +35,12 @@ fn creation() {
             r#"{"folders":[{"name":"Travel","parentFolderId":"?"}]}"#,
             CreateFolders::new([travel().within(FolderId::NIL)]),
         ),
+        // As a reply has it.
+        (
+            r#"{"folders":[{"id":"ID2","name":"Travel","parentFolderId":"ID1","documentCount":7,"rev":3,"folders":[
+                {"id":"ID3","name":"Lisbon","parentFolderId":"ID2","documentCount":0,"rev":1,"folders":[]}]}]}"#,
+            CreateFolders::new([travel().within(of(1)).with_folders([FolderDraft::new("Lisbon")])]),
+        ),
     ]);
     refused::<CreateFolders>(&[
         ("{}", "folders", "the field `folders` is missing"),
@@ -52,7 +58,11 @@ fn creation() {
             "folders[0].parentFolderId",
             "expected an ID, got 3",
         ),
-        (r#"{"folders":[{"name":"x","id":"ID1"}]}"#, "folders[0].id", "unknown field `id`"),
+        (
+            r#"{"folders":[{"name":"Trash","id":"trash"}]}"#,
+            "folders[0].id",
+            "trash is a built-in location, which cannot be created",
+        ),
         (
             r#"{"folders":[{"name":"x","documents":[]}]}"#,
             "folders[0].documents",

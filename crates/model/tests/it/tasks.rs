@@ -95,9 +95,15 @@ fn additions() {
                 .at(of::<DocumentId>(1))]),
         ),
     ]);
-    let done = TaskPatch { state: Some(TaskState::Done), ..TaskPatch::default() };
+    let [done, open] = [TaskState::Done, TaskState::Todo]
+        .map(|state| TaskPatch { state: Some(state), ..TaskPatch::default() });
     also_read(&[
         (r#"{"tasks":[{"markdown":"socks"}]}"#, AddTasks::new([TaskDraft::new("socks")])),
+        // As a reply has it.
+        (
+            r#"{"tasks":[{"id":"ID1","markdown":"- [ ] socks","taskInfo":{"state":"todo"},"location":{"type":"inbox"},"rev":3}]}"#,
+            AddTasks::new([TaskDraft { info: open, ..TaskDraft::new("- [ ] socks") }]),
+        ),
         (
             r#"{"tasks":[{"markdown":"socks","taskInfo":{}}]}"#,
             AddTasks::new([TaskDraft::new("socks")]),
@@ -115,7 +121,6 @@ fn additions() {
             "tasks[1].markdown",
             "expected a string, got 1",
         ),
-        (r#"{"tasks":[{"markdown":"x","id":"ID1"}]}"#, "tasks[0].id", "unknown field `id`"),
         (
             r#"{"tasks":[{"markdown":"x","scheduleDate":"today"}]}"#,
             "tasks[0].scheduleDate",
