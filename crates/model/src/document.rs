@@ -66,6 +66,22 @@ impl From<Destination> for Location {
     }
 }
 
+impl TryFrom<Location> for Destination {
+    type Error = Error;
+
+    /// [`crate::ErrorKind::RuleViolation`] for a location that no request can choose.
+    fn try_from(location: Location) -> Result<Self> {
+        match location {
+            Location::Unsorted => Ok(Self::Unsorted),
+            Location::Templates => Ok(Self::Templates),
+            Location::Folder(folder) => Ok(Self::Folder(folder)),
+            Location::DailyNotes => Self::built_in(BuiltInLocation::DailyNotes),
+            Location::Trash => Self::built_in(BuiltInLocation::Trash),
+            Location::Inbox => Err(Error::rule("there is one inbox, made by its first task")),
+        }
+    }
+}
+
 impl From<BuiltInLocation> for Location {
     fn from(location: BuiltInLocation) -> Self {
         match location {

@@ -138,6 +138,13 @@ macro_rules! ids {
             }
         }
 
+        impl From<$name> for serde_json::Value {
+            /// The text, as the value of a property of an item, say.
+            fn from(id: $name) -> Self {
+                Self::String(as_str(&encode(id.0)).to_owned())
+            }
+        }
+
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 if serializer.is_human_readable() {

@@ -83,11 +83,18 @@ pub struct Task {
     pub rev: u64,
 }
 
+impl Task {
+    /// The `markdown` of the JSON: of a text its block form, `- [ ] call`; of a page its title.
+    pub fn markdown(&self) -> &str {
+        self.block_form.as_deref().unwrap_or(&self.inline)
+    }
+}
+
 impl Serialize for Task {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("markdown", self.block_form.as_deref().unwrap_or(&self.inline))?;
+        map.serialize_entry("markdown", self.markdown())?;
         map.serialize_entry("taskInfo", &self.info)?;
         map.serialize_entry("location", &self.location)?;
         map.serialize_entry("rev", &self.rev)?;

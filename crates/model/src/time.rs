@@ -297,6 +297,13 @@ impl Serialize for DayRef {
     }
 }
 
+impl From<Day> for serde_json::Value {
+    /// The text, as the value of a property of an item, say.
+    fn from(day: Day) -> Self {
+        Self::String(day.to_string())
+    }
+}
+
 impl Serialize for Day {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

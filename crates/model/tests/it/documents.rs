@@ -185,6 +185,13 @@ fn destinations() {
         (r#"{"folderId":"unsorted"}"#, Destination::Unsorted),
         (r#"{"folderId":"?"}"#, Destination::Folder(FolderId::NIL)),
     ]);
+    for destination in [Destination::Unsorted, Destination::Templates, Destination::Folder(of(4))] {
+        assert_eq!(Destination::try_from(Location::from(destination)), Ok(destination));
+    }
+    for location in [Location::DailyNotes, Location::Trash, Location::Inbox] {
+        let error = Destination::try_from(location).unwrap_err();
+        assert_eq!(error.kind(), leafbase_model::ErrorKind::RuleViolation);
+    }
     let neither = "name exactly one of destination and folderId";
     let (trash, day) = (
         "documents come into the trash by being deleted only",

@@ -93,4 +93,7 @@ fn a_document_has_the_id_of_its_root() {
     assert_eq!(document.to_string(), root.to_string());
     assert_eq!((BlockId::default(), format!("{root:?}")), (BlockId::NIL, root.to_string()));
     assert_eq!(format!("{root:>28}|"), "  01ARYZ6S41TSV4RRFFQ69G5FAV|");
+    for value in [serde_json::Value::from(root), document.into()] {
+        assert_eq!(value, root.to_string());
+    }
 }
