@@ -7,12 +7,7 @@
 //! does not exist, and is in memory without a path. `tool_server/session.jsonl` is a session to
 //! pipe in.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "an example stays short"
-)]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "an example stays short")]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -75,19 +70,40 @@ reads! {
     list_comments(ListComments),
 }
 
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// The schemas of operations, with those that have no request of their own.
+fn schemas() -> ToolSchemas {
+    let mut schemas = tool_schemas();
+    let mut added = [schemas.tools[0].clone(), schemas.tools[0].clone()];
+    assert_eq!(added[0].name, "fetch");
+    added[0].name = "fetch_markdown";
+    added[1].name = "folders";
+    added[0].schema["description"] = json!("As fetch; the reply is one text of markdown.");
+    added[1].schema = json!({ "type": "object", "additionalProperties": false,
+        "description": "All folders, with their folders and how many documents are in each." });
+    schemas.tools.extend(added);
+    schemas
+}
+
 impl Agent {
     fn call(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Value, Error> {
         match tool {
             "read" => {
                 let operation = arguments.remove("operation").unwrap_or_default();
                 match operation.as_str().unwrap_or_default() {
-                    // How an operation is asked, before it is.
                     "describe" => {
-                        let of = arguments.get("of").and_then(Value::as_str).unwrap_or_default();
-                        let schema = self.schemas.standalone(of);
+                        let of = arguments.remove("of").unwrap_or_default();
+                        Nothing::from_json(Value::Object(arguments))?;
+                        let schema = self.schemas.standalone(of.as_str().unwrap_or_default());
                         schema.ok_or_else(|| Error::validation("there is no such one").at("of"))
                     }
-                    "folders" => Ok(json!(self.notes.folders()?)),
+                    "folders" => {
+                        Nothing::from_json(Value::Object(arguments))?;
+                        Ok(json!(self.notes.folders()?))
+                    }
                     operation => read(&self.notes, operation, Value::Object(arguments)),
                 }
             }
@@ -104,10 +120,8 @@ impl Agent {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let object = |value: Option<Value>| match value {
-            Some(Value::Object(schema)) => Arc::new(schema),
-            _ => unreachable!("every request is an object"),
-        };
+        let object = |schema: Value| Arc::new(schema.as_object().unwrap().clone());
+        let schema = |name| object(self.schemas.standalone(name).unwrap());
         let names = [READS, &["folders", "describe"]].concat();
         let read = json!({
             "type": "object",
@@ -117,11 +131,10 @@ impl Agent {
             },
             "required": ["operation"],
         });
-        // Of those that write, what a batch does not do.
+        // What a batch does not do is left out.
         let others = ["upload_file", "purge_documents", "run_batch"];
-        let writes = self.schemas.tools.iter().filter(|tool| tool.is_write);
-        let writes = writes.filter(|tool| !others.contains(&tool.name));
-        let writes: Vec<&str> = writes.map(|tool| tool.name).collect();
+        let writes = self.schemas.tools.iter().filter(|tool| tool.is_write).map(|tool| tool.name);
+        let writes: Vec<&str> = writes.filter(|name| !others.contains(name)).collect();
         let about = format!(
             "Does operations that write in one transaction, all or none: {}. The fields of each stand \
              beside its name; read describes them. \"$0.id\" is the id in the reply to operation 0.",
@@ -129,16 +142,12 @@ impl Agent {
         );
         let about_read = "Does one operation that reads; its fields stand beside its name. \
             {\"operation\": \"describe\", \"of\": \"fetch\"} returns the schema of any operation.";
+        let about_search = "Finds documents by words or patterns, the most relevant first.";
         let read_only = || ToolAnnotations::new().read_only(true);
         vec![
-            Tool::new("read", about_read, object(Some(read))).with_annotations(read_only()),
-            Tool::new("write", about, object(self.schemas.standalone("run_batch"))),
-            Tool::new(
-                "search",
-                "Finds documents by words or patterns, the most relevant first.",
-                object(self.schemas.standalone("search")),
-            )
-            .with_annotations(read_only()),
+            Tool::new("read", about_read, object(read)).with_annotations(read_only()),
+            Tool::new("write", about, schema("run_batch")),
+            Tool::new("search", about_search, schema("search")).with_annotations(read_only()),
         ]
     }
 }
@@ -163,8 +172,7 @@ impl ServerHandler for Agent {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // Calls block, and nothing else waits in this process.
-        let arguments = request.arguments.unwrap_or_default();
-        let result = match self.call(&request.name, arguments) {
+        let result = match self.call(&request.name, request.arguments.unwrap_or_default()) {
             Ok(reply) => CallToolResult::structured(reply),
             // An error of an operation is for the agent to read, not a failure of the server.
             Err(error) => CallToolResult::error(vec![ContentBlock::text(json!(error).to_string())]),
@@ -179,13 +187,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(path) => Space::create(path)?,
         None => Space::in_memory()?,
     };
-    let agent =
-        Agent { notes: space.connect().acting_as("agent"), schemas: Arc::new(tool_schemas()) };
+    let agent = Agent { notes: space.connect().acting_as("agent"), schemas: Arc::new(schemas()) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let service = agent.serve(rmcp::transport::stdio()).await?;
-        service.waiting().await?;
-        Ok::<_, Box<dyn std::error::Error>>(())
-    })?;
+    let service = runtime.block_on(agent.serve(rmcp::transport::stdio()))?;
+    runtime.block_on(service.waiting())?;
     Ok(space.close()?)
 }
