@@ -242,8 +242,8 @@ fn errors_name_their_place() {
     assert_eq!((error.kind(), error.path()), (ErrorKind::RuleViolation, "pageId"));
 }
 
-/// The text that `fetch_markdown` returns has the page around its content. It is refused, not nested
-/// in the page, unless the page has a page of its own title.
+/// The text that `fetch_markdown` returns has the page around its content. It is refused, not
+/// nested in the page, unless the page has a page of its own title.
 #[test]
 fn a_page_is_not_nested_in_itself() {
     let (notes, document) = document("a\n\nb");

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BackLinks, Batch, Connection, CountItems, Error, Fetch, FindDocuments, GetItems, GetSchema,
-    ListCollections, ListComments, ListDocuments, ListTags, ListTasks, QueryItems, ResolveBlocks,
-    ResolveEmbeds, SearchBlocks, SearchDocuments, Space, ToolSchemas, UnlinkedMentions,
-    tool_schemas,
+    BackLinks, Batch, Connection, CountItems, Error, Fetch, FindDocuments, GetItems, GetMarkdown,
+    GetSchema, ListCollections, ListComments, ListDocuments, ListTags, ListTasks, QueryItems,
+    ResolveBlocks, ResolveEmbeds, SearchBlocks, SearchDocuments, Space, ToolSchemas,
+    UnlinkedMentions, tool_schemas,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -53,6 +53,7 @@ macro_rules! reads {
 reads! {
     fetch(Fetch),
     fetch_markdown(Fetch),
+    content_markdown(GetMarkdown),
     resolve(ResolveBlocks),
     back_links(BackLinks),
     unlinked_mentions(UnlinkedMentions),
@@ -98,7 +99,8 @@ impl Agent {
                         let of = arguments.remove("of").unwrap_or_default();
                         Nothing::from_json(Value::Object(arguments))?;
                         let schema = self.schemas.standalone(of.as_str().unwrap_or_default());
-                        schema.ok_or_else(|| Error::validation("there is no such one").at("of"))
+                        schema
+                            .ok_or_else(|| Error::validation("there is no such operation").at("of"))
                     }
                     "folders" => {
                         Nothing::from_json(Value::Object(arguments))?;
@@ -132,7 +134,8 @@ impl Agent {
             "required": ["operation"],
         });
         // What a batch does not do is left out.
-        let others = ["upload_file", "purge_documents", "run_batch"];
+        let others =
+            ["upload_file", "purge_documents", "put_embeddings", "remove_embeddings", "run_batch"];
         let writes = self.schemas.tools.iter().filter(|tool| tool.is_write).map(|tool| tool.name);
         let writes: Vec<&str> = writes.filter(|name| !others.contains(name)).collect();
         let about = format!(

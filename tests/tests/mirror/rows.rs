@@ -719,7 +719,7 @@ fn files_take_over_names() {
     }
 }
 
-/// The number in the name of a file is no title, whenever the mirror that gave it ends.
+/// The number in the name of a file is not a title, whenever the mirror that gave it ends.
 #[test]
 fn numbered_names_stay_numbers() {
     type Change = fn(&Connection);

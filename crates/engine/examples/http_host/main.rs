@@ -67,18 +67,18 @@ macro_rules! operations {
 }
 
 operations! { shared<A: Unbatched>(Connection<A>) else special;
-    fetch(Fetch) fetch_markdown(Fetch) content_markdown(GetMarkdown) search(SearchDocuments) search_blocks(SearchBlocks)
-    resolve(ResolveBlocks) back_links(BackLinks) unlinked_mentions(UnlinkedMentions)
-    resolve_embeds(ResolveEmbeds) list_tags(ListTags) list_collections(ListCollections)
-    collection_schema(GetSchema) items(GetItems) query_items(QueryItems) count_items(CountItems)
-    list_comments(ListComments) insert_blocks(InsertBlocks) update_blocks(UpdateBlocks)
-    delete_blocks(DeleteBlocks) move_blocks(MoveBlocks) split_block(SplitBlock)
-    merge_block(MergeBlock) indent_blocks(IndentBlocks) duplicate_blocks(DuplicateBlocks)
-    shift_blocks(ShiftBlocks) sort_blocks(SortBlocks) replace_text(ReplaceText)
-    apply_markdown(ApplyMarkdown) edit_markdown(EditMarkdown) create_collection(CreateCollection)
-    replace_schema(ReplaceSchema) add_items(AddItems) update_items(UpdateItems)
-    delete_items(DeleteItems) add_comments(AddComments) update_comments(UpdateComments)
-    delete_comments(DeleteComments)
+    fetch(Fetch) fetch_markdown(Fetch) content_markdown(GetMarkdown) search(SearchDocuments)
+    search_blocks(SearchBlocks) resolve(ResolveBlocks) back_links(BackLinks)
+    unlinked_mentions(UnlinkedMentions) resolve_embeds(ResolveEmbeds) list_tags(ListTags)
+    list_collections(ListCollections) collection_schema(GetSchema) items(GetItems)
+    query_items(QueryItems) count_items(CountItems) list_comments(ListComments)
+    insert_blocks(InsertBlocks) update_blocks(UpdateBlocks) delete_blocks(DeleteBlocks)
+    move_blocks(MoveBlocks) split_block(SplitBlock) merge_block(MergeBlock)
+    indent_blocks(IndentBlocks) duplicate_blocks(DuplicateBlocks) shift_blocks(ShiftBlocks)
+    sort_blocks(SortBlocks) replace_text(ReplaceText) apply_markdown(ApplyMarkdown)
+    edit_markdown(EditMarkdown) create_collection(CreateCollection) replace_schema(ReplaceSchema)
+    add_items(AddItems) update_items(UpdateItems) delete_items(DeleteItems)
+    add_comments(AddComments) update_comments(UpdateComments) delete_comments(DeleteComments)
 }
 
 operations! { full(Connection<Full>) else owned;

@@ -81,7 +81,7 @@ impl RecursiveDraft for FolderDraft {
     fn read_alone(mut object: Object, _: bool) -> Result<Self> {
         let name = object.required("name")?;
         let parent = object.optional("parentFolderId")?;
-        // Of a folder in a reply. Built-in locations, which a listing has as well, are no drafts.
+        // Of a folder in a reply. Built-in locations, which a listing has as well, are not drafts.
         if let Some(FolderRef::BuiltIn(location)) = object.optional("id")? {
             let message = format!("{location} is a built-in location, which cannot be created");
             return Err(Error::validation(message).at("id"));
