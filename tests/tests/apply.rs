@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase::{
-    AddComments, AddItems, AppliedMarkdown, ApplyMarkdown, Block, BlockData, BlockId, BlockPatch,
-    Color, CommentDraft, Connection, CreateCollection, DocumentId, EditMarkdown, ErrorKind, Fetch,
-    GetMarkdown, ItemDraft, ListComments, ListDocuments, Location, Position, SchemaDraft, Space,
-    UpdateBlocks,
+    AddComments, AddItems, AppliedMarkdown, ApplyMarkdown, Block, BlockData, BlockDraft, BlockId,
+    BlockKind, BlockPatch, Color, CommentDraft, Connection, CreateCollection, DeleteBlocks,
+    DocumentId, EditMarkdown, ErrorKind, Fetch, GetMarkdown, ItemDraft, ListComments,
+    ListDocuments, Location, Position, SchemaDraft, Space, UpdateBlocks,
 };
 use leafbase_test_outline::Numbers;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -240,6 +240,49 @@ fn errors_name_their_place() {
     notes.delete_documents(leafbase::DeleteDocuments::new([document])).unwrap();
     let error = notes.apply_markdown(ApplyMarkdown::new(document, "x")).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::RuleViolation, "pageId"));
+}
+
+/// Inserts a block that is given as JSON.
+fn insert_json(notes: &Connection, page: DocumentId, block: &str) -> BlockId {
+    let request = format!(r#"{{"blocks": [{block}], "position": {{"pageId": "{page}"}}}}"#);
+    notes.insert_blocks(notes.space().read_json(&request).unwrap()).unwrap()[0].id
+}
+
+/// A guest edits the words of pictures, videos and files whose addresses it does not see.
+#[test]
+fn hidden_addresses_survive_edits_of_their_words() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let [shown, hidden] = ["shown", "hidden"].map(|it| notes.create_document(it).unwrap().id());
+    let (guest, url) = (space.scoped([shown]), format!("block://{hidden}"));
+    for (block_type, words) in
+        [("image", "altText"), ("video", "altText"), ("file", "fileName"), ("richUrl", "title")]
+    {
+        let block = format!(r#"{{"type": "{block_type}", "url": "{url}", "{words}": "Plan"}}"#);
+        let block = insert_json(&notes, shown, &block);
+        let text = guest.content_markdown(shown).unwrap();
+        assert!(text.contains("invalid:out_of_scope#1"), "{text}");
+        let edited = text.replace("Plan", "New plan");
+        let done = guest.apply_markdown(ApplyMarkdown::new(shown, &*edited)).unwrap();
+        assert_eq!((counts(&done), &done.updated), ([0, 1, 0, 0], &vec![block]), "{text}");
+        let stored = notes.content_markdown(shown).unwrap();
+        assert!(stored.contains(&url) && stored.contains("New plan"), "{stored}");
+        notes.delete_blocks(DeleteBlocks::new([block])).unwrap();
+    }
+}
+
+/// A rich link whose address reads as that of a text becomes the text that it is edited to.
+#[test]
+fn links_without_markdown_of_their_own_are_edited() {
+    for url in ["mailto:a@b.c", "notes/x.md", "tel:123", "/abs", "date://2026-01-01"] {
+        let (notes, page) = document("a");
+        let link = format!(r#"{{"type": "richUrl", "url": "{url}", "title": "Plan"}}"#);
+        let link = insert_json(&notes, page, &link);
+        let edited = notes.content_markdown(page).unwrap().replace("Plan", "New plan");
+        let done = notes.apply_markdown(ApplyMarkdown::new(page, &*edited)).unwrap();
+        assert_eq!((counts(&done), &done.updated), ([0, 1, 0, 0], &vec![link]), "{edited}");
+        assert_eq!(notes.content_markdown(page).unwrap(), edited);
+    }
 }
 
 /// The text that `fetch_markdown` returns has the page around its content. It is refused, not

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use leafbase::{
     AddComments, Author, BlockId, Change, Clock, CommentDraft, CompactOptions, Connection,
-    DeleteBlocks, DeleteDocuments, DocumentId, Edit, Error, ErrorKind, Fetch, MoveDocuments,
-    Position, PurgeDocuments, Result, Space, Timestamp, UndoChanges,
+    DeleteBlocks, DeleteDocuments, DocumentId, DocumentPatch, Edit, Error, ErrorKind, Fetch,
+    MoveDocuments, Position, PurgeDocuments, Result, Space, Timestamp, UndoChanges,
+    UpdateDocuments,
 };
 use leafbase_model::SubtreeNode;
 use leafbase_test_outline::Numbers;
@@ -561,4 +562,42 @@ fn an_undo_manager_groups_own_changes() {
     assert!(undo.drop_step());
     // The step that is left does not fit what the dropped one wrote.
     assert!(undo.undo().is_err());
+}
+
+/// A block and a document that return a second time have higher revisions than ever before, so that
+/// one that a client read in between is refused.
+#[test]
+fn revisions_of_what_returns_only_grow() {
+    let notes = Space::in_memory().unwrap().connect();
+    let done = |sequence: u64| notes.undo(sequence).map(|_| notes.last_sequence().unwrap());
+    let page = notes.create_document("Page").unwrap().id();
+    let block = notes.insert_markdown("x", page).unwrap()[0].id;
+    let delete = || {
+        notes.delete_blocks(DeleteBlocks::new([block])).unwrap();
+        notes.last_sequence().unwrap()
+    };
+    let rev = || notes.fetch(Fetch::new(block)).unwrap().rev;
+    let first = delete();
+    done(first).unwrap();
+    notes.update_markdown(block, "y").unwrap();
+    let read = rev();
+    delete();
+    done(first).unwrap();
+    assert!(rev() > read, "{} after {read}", rev());
+
+    let document = notes.create_document("One").unwrap().id();
+    let erased = done(notes.last_sequence().unwrap()).unwrap();
+    let returned = done(erased).unwrap();
+    for title in ["Two", "One", "Two", "One"] {
+        let patch = DocumentPatch::of(document).titled(title);
+        notes.update_documents(UpdateDocuments::new([patch])).unwrap();
+    }
+    let revs = || {
+        let record = notes.document(document).unwrap().record;
+        (record.rev, notes.fetch(Fetch::new(document)).unwrap().rev)
+    };
+    let read = revs();
+    done(returned).unwrap();
+    done(erased).unwrap();
+    assert!(revs().0 > read.0 && revs().1 > read.1, "{:?} after {read:?}", revs());
 }

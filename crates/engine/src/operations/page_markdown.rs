@@ -3,9 +3,9 @@
 
 use leafbase_markdown::{self as markdown, EmptyFirstItem};
 use leafbase_model::{
-    AppliedMarkdown, ApplyMarkdown, BlockData, BlockDraft, BlockFields, BlockId, BlockRecord,
-    BlockType, DocumentId, Edge, Edit, EditMarkdown, Error, ErrorKind, Limits, Location, Result,
-    SubtreeNode, Subtrees, invariant,
+    AppliedMarkdown, ApplyMarkdown, BlockData, BlockDraft, BlockId, BlockRecord, BlockType,
+    DocumentId, Edge, Edit, EditMarkdown, Error, ErrorKind, Limits, Location, Result, SubtreeNode,
+    Subtrees, invariant,
 };
 use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ReadTree, ResolvedPosition};
 
@@ -340,19 +340,10 @@ impl<'a> PageTarget<'a> {
         }
         let mut data = merge::merged(&present.data, &old.data, &new.data);
         data.layout = layout;
-        if data.inline != present.data.inline {
-            data.inline = self.restored(present, data.inline)?;
-        }
+        // The text before has placeholders, and so has what was taken from the new one.
+        LinkRedactor::new(self.tree).restore(&present.data, &mut data)?;
         self.finish(Some(present), new, &mut data)?;
         Ok(data)
-    }
-
-    /// The text with the links that the scope shows as placeholders.
-    fn restored(&self, present: &BlockRecord, inline: String) -> Result<String> {
-        let mut fields = BlockFields { inline: Some(inline), ..Default::default() };
-        LinkRedactor::new(self.tree).restore(&present.data, &mut fields)?;
-        let Some(restored) = fields.inline else { invariant!("restored fields keep their text") };
-        Ok(restored)
     }
 
     fn new_block(&self, block: &OutlineBlock) -> Result<BlockRecord> {

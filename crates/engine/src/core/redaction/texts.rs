@@ -139,6 +139,12 @@ impl Given for BlockFields {
 }
 
 /// A property value.
+impl Given for BlockData {
+    fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
+        Texts::change(self, change);
+    }
+}
+
 impl Given for Option<PropertyValue> {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
         // Options were restored before they were parsed: see [`Chosen`].

@@ -20,8 +20,13 @@ pub(super) fn merged(present: &BlockData, before: &BlockData, after: &BlockData)
         (ListStyle::Task, present, after) => after.or(present),
         _ => None,
     };
+    let kind = if reads_as_text(&present.kind, before, after) {
+        after.kind.clone()
+    } else {
+        merged_kind(&present.kind, &before.kind, &after.kind)
+    };
     BlockData {
-        kind: merged_kind(&present.kind, &before.kind, &after.kind),
+        kind,
         inline: pick(&present.inline, &before.inline, &after.inline),
         indentation: pick(&present.indentation, &before.indentation, &after.indentation),
         list_style,
@@ -64,6 +69,24 @@ pub(super) fn make_page(data: &mut BlockData) {
 /// The present value if the text still says what it said.
 fn pick<T: Clone + PartialEq>(present: &T, before: &T, after: &T) -> T {
     if before == after { present.clone() } else { after.clone() }
+}
+
+/// Whether a link that has no markdown of its own, for its address is none that a rich link or a
+/// picture may have in a file, was written as a text, and that text was edited.
+fn reads_as_text(present: &BlockKind, before: &BlockData, after: &BlockData) -> bool {
+    use BlockKind::{Drawing, File, Image, RichUrl, Text, Video, Whiteboard};
+    let is_link = matches!(
+        present,
+        RichUrl { .. }
+            | Image { .. }
+            | Video { .. }
+            | File { .. }
+            | Drawing { .. }
+            | Whiteboard { .. }
+    );
+    is_link
+        && matches!((&before.kind, &after.kind), (Text(_), Text(_)))
+        && before.inline != after.inline
 }
 
 fn merged_kind(present: &BlockKind, before: &BlockKind, after: &BlockKind) -> BlockKind {

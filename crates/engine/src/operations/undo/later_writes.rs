@@ -1,9 +1,11 @@
 //! Where blocks went after a change: a block that returns to its place finds its neighbors there,
 //! or what stands there in their stead.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use leafbase_model::{BlockId, Edit, InsertTarget, Result, invariant};
+use leafbase_model::{
+    BlockId, DocumentId, DocumentRecord, Edit, InsertTarget, Result, Subtrees, invariant,
+};
 use leafbase_store::SpaceReader;
 
 /// How many rows of the change log are read at a time.
@@ -19,8 +21,16 @@ struct Relocation {
     after: Option<BlockId>,
 }
 
-/// What was written after a change, without the changes that are undone.
-pub(super) struct LaterWrites(Vec<Relocation>);
+/// What was written after a change.
+#[derive(Default)]
+pub(super) struct LaterWrites {
+    /// Without those of the changes that are undone.
+    relocations: Vec<Relocation>,
+    /// The highest revision at which each block was removed.
+    removed: HashMap<BlockId, u64>,
+    /// The highest revision at which each document was erased.
+    erased: HashMap<DocumentId, u64>,
+}
 
 impl LaterWrites {
     pub(super) fn read(
@@ -28,16 +38,19 @@ impl LaterWrites {
         oldest: u64,
         group: &BTreeSet<u64>,
     ) -> Result<Self> {
-        let (mut later, mut read_to) = (Self(Vec::new()), oldest);
+        let (mut later, mut read_to) = (Self::default(), oldest);
         loop {
             let changes = reader.changes_after(read_to, ROWS_PER_READ)?;
             let Some(last) = changes.last() else { return Ok(later) };
             // Otherwise the loop would not end.
             invariant!(last.sequence > read_to, "change {} follows {read_to}", last.sequence);
             read_to = last.sequence;
-            for change in changes.iter().filter(|change| !group.contains(&change.sequence)) {
+            for change in &changes {
                 for edit in &change.edits {
-                    later.add(change.sequence, edit);
+                    later.add_revs(edit);
+                    if !group.contains(&change.sequence) {
+                        later.add_relocation(change.sequence, edit);
+                    }
                 }
             }
         }
@@ -78,29 +91,66 @@ impl LaterWrites {
         parent: BlockId,
         sequence: u64,
     ) -> impl DoubleEndedIterator<Item = &Relocation> {
-        self.0.iter().filter(move |it| it.sequence > sequence && it.parent == parent)
+        self.relocations.iter().filter(move |it| it.sequence > sequence && it.parent == parent)
     }
 
     /// Adds edits that are not yet changes.
     pub(super) fn add_planned(&mut self, planned: &[Edit]) {
         for edit in planned {
-            self.add(u64::MAX, edit);
+            self.add_revs(edit);
+            self.add_relocation(u64::MAX, edit);
         }
     }
 
-    fn add(&mut self, sequence: u64, edit: &Edit) {
+    /// Gives blocks that return higher revisions than they ever had.
+    pub(super) fn raise_revs(&self, returning: &mut Subtrees) {
+        for block in returning.0.iter_mut().map(|node| &mut node.block) {
+            let removed = self.removed.get(&block.id).map_or(0, |rev| rev.saturating_add(1));
+            block.rev = block.rev.max(removed);
+        }
+    }
+
+    /// Gives a document that returns no lower revision than it ever had; its return raises that.
+    pub(super) fn raise_rev(&self, returning: &mut DocumentRecord) {
+        let erased = self.erased.get(&returning.id).copied().unwrap_or(0);
+        returning.rev = returning.rev.max(erased);
+    }
+
+    fn add_revs(&mut self, edit: &Edit) {
+        let subtrees = match edit {
+            Edit::Remove { subtrees, .. } => subtrees,
+            Edit::EraseDocument { record, subtrees } => {
+                let highest = self.erased.entry(record.id).or_insert(record.rev);
+                *highest = (*highest).max(record.rev);
+                subtrees
+            }
+            _ => return,
+        };
+        for block in subtrees.0.iter().map(|node| &node.block) {
+            let highest = self.removed.entry(block.id).or_insert(block.rev);
+            *highest = (*highest).max(block.rev);
+        }
+    }
+
+    fn add_relocation(&mut self, sequence: u64, edit: &Edit) {
         match edit {
             Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
                 let is_arrival = matches!(edit, Edit::Insert { .. });
                 let tops = subtrees.0.iter().filter(|node| node.depth == 0);
                 let blocks = tops.map(|top| top.block.id).collect();
                 let InsertTarget { parent, after, .. } = *target;
-                self.0.push(Relocation { sequence, is_arrival, blocks, parent, after });
+                self.relocations.push(Relocation { sequence, is_arrival, blocks, parent, after });
             }
             Edit::Move { block, from, to } => {
                 for (is_arrival, target) in [(false, from), (true, to)] {
                     let (blocks, InsertTarget { parent, after, .. }) = (vec![*block], *target);
-                    self.0.push(Relocation { sequence, is_arrival, blocks, parent, after });
+                    self.relocations.push(Relocation {
+                        sequence,
+                        is_arrival,
+                        blocks,
+                        parent,
+                        after,
+                    });
                 }
             }
             _ => {}

@@ -7,6 +7,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, BlockType, Edit, Error, IdSet,
     InsertTarget, Result, Subtrees, invariant,
 };
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{Context, ReadTree};
 
 use super::later_writes::{LaterWrites, index_after};
@@ -76,7 +77,7 @@ impl Rebase {
     ) -> Result<Rebased> {
         // Also of an edit that is refused: an edit of the same block must not be tried before it.
         self.seen.extend(edit.blocks());
-        match edit {
+        let mut rebased = match edit {
             Edit::Update { before, after, .. } => update(tree, context, &self.sight, before, after),
             Edit::Insert { target, subtrees } => {
                 self.insert(tree, context, sequence, target, subtrees)
@@ -86,7 +87,21 @@ impl Rebase {
                 self.move_back(tree, context, sequence, *block, (from, to))
             }
             _ => super::documents::rebase(tree, context, &self.sight, edit),
+        }?;
+        for edit in rebased.iter_mut().flatten() {
+            match edit {
+                Edit::Insert { target, subtrees } => {
+                    self.later(tree.reader_at(target.parent)?)?.raise_revs(subtrees);
+                }
+                Edit::CreateDocument { record, subtrees } => {
+                    let later = self.later(tree.full_reader()?)?;
+                    later.raise_revs(subtrees);
+                    later.raise_rev(record);
+                }
+                _ => {}
+            }
         }
+        Ok(rebased)
     }
 
     fn insert(
@@ -133,7 +148,7 @@ impl Rebase {
         }
         let after = tree.previous_sibling(block)?;
         let is_elsewhere = parent == left.parent
-            && self.later(tree, parent)?.has_left(parent, block, sequence)
+            && self.later(tree.reader_at(parent)?)?.has_left(parent, block, sequence)
             && after != self.place(tree, left, sequence, Some(block))?;
         if parent != left.parent || is_elsewhere {
             return Ok(refused(Obstacle::block(block, "was moved since")));
@@ -201,7 +216,7 @@ impl Rebase {
         sequence: u64,
         moved: Option<BlockId>,
     ) -> Result<Option<BlockId>> {
-        let later = self.later(tree, target.parent)?;
+        let later = self.later(tree.reader_at(target.parent)?)?;
         // What this undo has placed stands where it stood.
         let is_placed = target.after.is_some_and(|after| self.placed.contains(&after));
         if is_placed || target.after.is_none() || !later.has_other_children(target.parent, sequence)
@@ -220,14 +235,15 @@ impl Rebase {
         Ok(before.next().copied())
     }
 
-    /// The later writes since the oldest of the changes, to be asked about the visible `parent`.
-    fn later(&self, tree: &Tree<'_>, parent: BlockId) -> Result<&LaterWrites> {
+    /// The later writes since the oldest of the changes; `reader` is that of a visible block, about
+    /// which they are asked.
+    fn later(&self, reader: SpaceReader<'_>) -> Result<&LaterWrites> {
         if let Some(later) = self.later.get() {
             return Ok(later);
         }
         let Some(oldest) = self.group.first() else { invariant!("a group has changes") };
         // From the oldest one, so that one pass over the log serves all changes of the group.
-        let mut later = LaterWrites::read(tree.reader_at(parent)?, *oldest, &self.group)?;
+        let mut later = LaterWrites::read(reader, *oldest, &self.group)?;
         later.add_planned(&self.planned);
         Ok(self.later.get_or_init(|| later))
     }
