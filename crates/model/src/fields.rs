@@ -176,7 +176,9 @@ impl BlockFields {
 
     /// Applies the given fields to `data`, whose type decides which ones are valid. A list style
     /// other than `task` drops the task; the style `task` creates an open one. A new language
-    /// clears the tag of the former one. On an error, `data` may be partially updated: discard it.
+    /// clears the tag of the former one. With a new type or list style, fields that only the former
+    /// one has are ignored if they are unchanged, as in a reply that is sent back. On an error,
+    /// `data` may be partially updated: discard it.
     ///
     /// ```
     /// use leafbase_model::{BlockData, BlockFields, ListStyle};
@@ -197,6 +199,9 @@ impl BlockFields {
         let mut rest = self;
         // The type comes first: it decides which of the other fields are valid.
         if let Some(wanted) = rest.block_type.take() {
+            if wanted != data.block_type() {
+                rest.drop_unchanged(&data.kind);
+            }
             change_type(data, wanted)?;
         }
         // `title` is an alias only where `markdown` is the title; a rich link has its own field.
@@ -225,6 +230,9 @@ impl BlockFields {
         set(&mut data.decorations, rest.decorations.take());
         // A change to `task` keeps an existing task, and any other style drops it.
         if let Some(style) = rest.list_style.take() {
+            if style != ListStyle::Task && rest.repeats_task(data.task) {
+                (rest.task, rest.task_patch) = (None, None);
+            }
             data.list_style = style;
             let open = TaskInfo::of_state(TaskState::Todo);
             data.task = (style == ListStyle::Task).then(|| data.task.unwrap_or(open));
@@ -237,6 +245,41 @@ impl BlockFields {
         );
         // The fields that apply were taken: any remaining one does not exist for this type.
         rest.refuse_remaining(data.block_type())
+    }
+
+    /// Drops the fields that equal those of `former` and that another type may lack.
+    fn drop_unchanged(&mut self, former: &BlockKind) {
+        match former {
+            BlockKind::Image { alt_text, size, width, .. }
+            | BlockKind::Video { alt_text, size, width, .. } => {
+                self.alt_text.take_if(|given| given == alt_text);
+                self.size.take_if(|given| given == size);
+                self.width.take_if(|given| given == width);
+            }
+            BlockKind::File { file_name, layout, .. } => {
+                self.file_name.take_if(|given| given == file_name);
+                self.block_layout.take_if(|given| given == layout);
+            }
+            // Text and page have the same fields, and the others keep their type.
+            BlockKind::Text(_)
+            | BlockKind::Page(_)
+            | BlockKind::CollectionItem { .. }
+            | BlockKind::Table
+            | BlockKind::Drawing { .. }
+            | BlockKind::Whiteboard { .. }
+            | BlockKind::Code { .. }
+            | BlockKind::RichUrl { .. }
+            | BlockKind::Line { .. }
+            | BlockKind::Collection => {}
+        }
+    }
+
+    /// Whether the given task is the present one.
+    fn repeats_task(&self, present: Option<TaskInfo>) -> bool {
+        let Some(present) = present else { return false };
+        let mut task = self.task.unwrap_or(present);
+        let patched = self.task_patch.map_or(Ok(()), |patch| patch.apply(&mut task));
+        patched.is_ok() && task == present
     }
 
     fn apply_to_task(&mut self, data: &mut BlockData) -> Result<()> {

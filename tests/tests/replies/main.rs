@@ -222,6 +222,103 @@ fn of_marker_and_field_the_one_that_differs_is_meant() {
     }
 }
 
+/// Blocks, and changes of their type or list style.
+const CONVERSIONS: [(&str, &[&str]); 10] = {
+    const LISTS: &[&str] =
+        &[r#"{"listStyle":"bullet"}"#, r#"{"listStyle":"none"}"#, r#"{"markdown":"- t"}"#];
+    const PAGE: &[&str] = &[r#"{"type":"page"}"#, r#"{"type":"page","listStyle":"none"}"#];
+    const TEXT: &[&str] = &[r#"{"type":"text"}"#, r#"{"type":"text","textStyle":"h1"}"#];
+    const MEDIA: &[&str] =
+        &[r#"{"type":"image"}"#, r#"{"type":"video"}"#, r#"{"type":"file","fileName":"n"}"#];
+    [
+        (r#"{"type":"text","markdown":"- [x] Buy milk"}"#, PAGE),
+        (r#"{"type":"text","markdown":"- [x] Buy milk"}"#, LISTS),
+        (r##"{"type":"text","markdown":"> ## [head](block://ID)"}"##, PAGE),
+        (r#"{"type":"text","markdown":"<caption>c</caption>"}"#, PAGE),
+        (r#"{"type":"text","markdown":"\\# literal"}"#, PAGE),
+        (r#"{"type":"page","markdown":"- [literal](block://ID)","listStyle":"task"}"#, TEXT),
+        (r#"{"type":"page","markdown":"- literal","listStyle":"task"}"#, LISTS),
+        (r#"{"type":"file","url":"block://ID","fileName":"a/b.png","blockLayout":"card"}"#, MEDIA),
+        (r#"{"type":"image","url":"https://x.test/a.png","altText":"a","size":"fill"}"#, MEDIA),
+        (r#"{"type":"video","url":"https://x.test/a","altText":"a","width":"fullWidth"}"#, MEDIA),
+    ]
+};
+
+#[test]
+fn a_reply_with_another_type_or_list_style_is_converted_as_by_that_change_alone() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let page = notes.create_document("Page").unwrap().id();
+    let hidden = notes.create_document("Hidden").unwrap().id();
+    let insert = |draft: &str| {
+        let draft = serde_json::from_str(&draft.replace("ID", &hidden.to_string())).unwrap();
+        let request = InsertBlocks::blocks(vec![draft], Position::end_of(page));
+        notes.insert_blocks(request).unwrap()[0].id
+    };
+    let scoped = space.scoped([page]);
+    for (draft, changes) in CONVERSIONS {
+        for (change, is_scoped) in
+            changes.iter().flat_map(|change| [(change, false), (change, true)])
+        {
+            let [alone, echoed] = [insert(draft), insert(draft)];
+            let mut reply = fetched(&notes, echoed);
+            if is_scoped {
+                reply = serde_json::to_value(scoped.fetch(Fetch::new(echoed)).unwrap()).unwrap();
+            }
+            let mut patch = json!({"id": alone});
+            let change: Value = serde_json::from_str(change).unwrap();
+            for (name, value) in change.as_object().unwrap() {
+                (reply[name], patch[name]) = (value.clone(), value.clone());
+            }
+            assert_eq!(update(&space, json!([patch])), Ok(()), "{draft} {change}");
+            let request = space.read_json(&json!({"blocks": [reply]}).to_string()).unwrap();
+            let updated = match is_scoped {
+                true => scoped.update_blocks(request).map(drop),
+                false => notes.update_blocks(request).map(drop),
+            };
+            assert_eq!(updated.map_err(|error| error.to_string()), Ok(()), "{draft} {change}");
+            let found = [alone, echoed].map(|block| content_of(&fetched(&notes, block)));
+            assert_eq!(found[0], found[1], "{draft} {change}");
+        }
+    }
+}
+
+#[test]
+fn what_only_the_former_type_has_is_refused_if_it_is_changed() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let page = notes.create_document("Page").unwrap().id();
+    for (draft, change, expected) in [
+        (
+            r#"{"type":"text","markdown":"- [x] t"}"#,
+            r#"{"listStyle":"bullet","taskInfo":{"state":"todo"}}"#,
+            "blocks[0].taskInfo: taskInfo is only for blocks whose listStyle is task",
+        ),
+        (
+            r#"{"type":"page","markdown":"t"}"#,
+            r#"{"type":"text","title":"other"}"#,
+            "blocks[0].title: a block of type text has no field title",
+        ),
+        (
+            r#"{"type":"image","url":"https://x.test/a","altText":"a","size":"fill"}"#,
+            r#"{"type":"file","altText":"a","size":"fit"}"#,
+            "blocks[0].size: a block of type file has no field size",
+        ),
+        (
+            r#"{"type":"file","url":"https://x.test/a","fileName":"a"}"#,
+            r#"{"type":"image","fileName":"b"}"#,
+            "blocks[0].fileName: a block of type image has no field fileName",
+        ),
+    ] {
+        let draft = serde_json::from_str(draft).unwrap();
+        let request = InsertBlocks::blocks(vec![draft], Position::end_of(page));
+        let block = notes.insert_blocks(request).unwrap()[0].id;
+        let mut patch: Value = serde_json::from_str(change).unwrap();
+        patch["id"] = json!(block);
+        assert_eq!(update(&space, json!([patch])), Err(expected.to_owned()), "{change}");
+    }
+}
+
 #[test]
 fn what_a_reply_does_not_have_is_not_lost() {
     let space = Space::in_memory().unwrap();

@@ -158,8 +158,12 @@ pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limi
         color.is_some_and(|color| before.color.is_some_and(|kept| shows_alike(kept, color)))
     });
     let wanted = fields.block_type.unwrap_or(before.block_type());
-    if before.block_type() == BlockType::Text && wanted == BlockType::Text {
+    // Whatever the new type is: sent back with another one, the text is that of the block still.
+    if matches!(before.block_type(), BlockType::Text | BlockType::Page) {
         fields.markdown.take_if(|text| *text == markdown::block_form(before));
+    }
+    if before.block_type() == BlockType::Page {
+        fields.title.take_if(|title| *title == before.inline);
     }
     if before.block_type().has_inline_text() {
         fields.inline.take_if(|text| *text == before.inline);
