@@ -21,7 +21,7 @@ use crate::predicates::present;
 use crate::reader::ReadCollections;
 use crate::relation_ends::listed;
 use crate::relations::RelationBatch;
-use crate::schemas::complete;
+use crate::schemas::complete_keeping;
 
 /// The effects of a new schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,9 +54,9 @@ enum ColumnChange {
 /// new collection.
 ///
 /// # Errors
-/// As [`complete`]; below `properties[n]`: [`ErrorKind::NotFound`] for the target of a relation,
-/// [`ErrorKind::Validation`] for an invalid `inverseKey`, [`ErrorKind::LimitExceeded`] if the
-/// target has too many properties.
+/// As [`complete`](crate::complete); below `properties[n]`: [`ErrorKind::NotFound`] for the target
+/// of a relation, [`ErrorKind::Validation`] for an invalid `inverseKey`,
+/// [`ErrorKind::LimitExceeded`] if the target has too many properties.
 pub fn replace<R: ReadCollections + ?Sized>(
     reader: &R,
     collection: BlockId,
@@ -81,7 +81,9 @@ pub fn replace_with_keys<R: ReadCollections + ?Sized>(
     new_key: KeyGenerator<'_>,
 ) -> Result<Replacement> {
     // Keys are completed before relations: an inverse is created under a key that is still free.
-    let mut schema = complete(with_kept_keys(draft, old), &with_room(limits, old))?;
+    let kept_title = old.map(|old| old.content.key.as_str());
+    let draft = with_kept_keys(draft, old);
+    let mut schema = complete_keeping(draft, kept_title, &with_room(limits, old))?;
     assign_new_keys(&mut schema, collection, old, new_key)?;
     let (others, dropped) = (BTreeMap::new(), Vec::new());
     let mut resolver =

@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    ContentProperty, ContentPropertyDraft, Error, Limits, Property, PropertyDraft, Result, Schema,
-    SchemaDraft, SelectOption,
+    BlockPatch, ContentProperty, ContentPropertyDraft, Error, Limits, Property, PropertyDraft,
+    Result, Schema, SchemaDraft, SelectOption,
 };
 
 use crate::keys::{Keys, is_key, key_of, short_key_of};
 
-/// Keys that a title cannot have: items have fields of these names, also where they are returned as
-/// blocks.
-const FIELDS_OF_ITEMS: [&str; 8] =
-    ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
+/// Whether the title cannot have this key: items are returned and sent back as blocks, which have a
+/// field of this name.
+fn is_field_of_blocks(key: &str) -> bool {
+    // There `title` is another name for the title of an item.
+    key != "title" && BlockPatch::has_field(key)
+}
 
 /// Checks a schema and gives every property a key. Keys of the request stay; missing ones are
 /// derived from names, so that the same draft always gets the same keys. Columns are identified by
@@ -24,6 +26,15 @@ const FIELDS_OF_ITEMS: [&str; 8] =
 /// duplicate option; [`leafbase_model::ErrorKind::LimitExceeded`]; each with its path, such as
 /// `properties[2].options[0].name`.
 pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
+    complete_keeping(draft, None, limits)
+}
+
+/// As [`complete`], for a collection whose title may keep the key `kept`.
+pub(crate) fn complete_keeping(
+    draft: SchemaDraft,
+    kept: Option<&str>,
+    limits: &Limits,
+) -> Result<Schema> {
     let SchemaDraft { key, name, content, properties } = draft;
     check_name(&name, limits).map_err(|error| error.at("name"))?;
     at_most("properties in a schema", limits.schema_properties, properties.len())
@@ -39,8 +50,8 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
     let under = |error: Error| error.at("contentPropDetails");
     check_name(&content.name, limits).map_err(|error| under(error.at("name")))?;
     if let Some(key) = &content.key {
-        let free = if FIELDS_OF_ITEMS.contains(&key.as_str()) {
-            Err(Error::validation(format!("{} is a field of items", quoted(key))))
+        let free = if is_field_of_blocks(key) && kept != Some(key) {
+            Err(Error::validation(format!("{} is a field of blocks", quoted(key))))
         } else {
             Ok(())
         };
@@ -68,10 +79,11 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
 }
 
 fn content_key(name: &str, keys: &mut Keys, limits: &Limits) -> String {
-    // A clone: properties may use the names of item fields.
+    // A clone: properties may use the names of block fields.
     let mut reserved = keys.clone();
-    for field in FIELDS_OF_ITEMS {
-        reserved.reserve(field);
+    let wanted = short_key_of(name, limits.title);
+    if is_field_of_blocks(&wanted) {
+        reserved.reserve(&wanted);
     }
     let key = reserved.allocate(name, limits.title);
     keys.reserve(&key);
@@ -174,6 +186,27 @@ mod tests {
     }
 
     #[test]
+    fn a_title_has_no_key_of_a_block_field() {
+        for (name, expected) in [
+            ("URL", "url_2"),
+            ("Size", "size_2"),
+            ("Rows", "rows_2"),
+            ("Text", "text_2"),
+            ("Markdown", "markdown_2"),
+            ("Uploaded", "uploaded_2"),
+            ("Properties", "properties_2"),
+            ("Rev", "rev_2"),
+            ("File name", "file_name"),
+            ("Title", "title"),
+        ] {
+            let json = format!(
+                r#"{{"name":"B","contentPropDetails":{{"name":"{name}"}},"properties":[]}}"#
+            );
+            assert_eq!(keys(&json).unwrap(), format!("b {expected}: "), "{name}");
+        }
+    }
+
+    #[test]
     fn a_schema_that_was_completed_stays_as_it_is() {
         let json = r#"{"name":"Books","properties":[{"name":"A","type":"text"},{"name":"a","type":"select","options":[{"name":"x"}]}]}"#;
         let schema = complete(serde_json::from_str(json).unwrap(), &Limits::default()).unwrap();
@@ -207,7 +240,11 @@ mod tests {
             ),
             (
                 r#"{"name":"B","contentPropDetails":{"key":"id","name":"ID"},"properties":[]}"#.into(),
-                "contentPropDetails.key: \"id\" is a field of items",
+                "contentPropDetails.key: \"id\" is a field of blocks",
+            ),
+            (
+                r#"{"name":"B","contentPropDetails":{"key":"url","name":"URL"},"properties":[]}"#.into(),
+                "contentPropDetails.key: \"url\" is a field of blocks",
             ),
             (
                 r#"{"name":"B","contentPropDetails":{"name":""},"properties":[]}"#.into(),

@@ -155,6 +155,18 @@ impl BlockPatch {
 }
 
 impl BlockPatch {
+    /// Whether a block has this field in requests or replies, whatever its type. The values and the
+    /// title of an item have other names.
+    ///
+    /// ```
+    /// use leafbase_model::BlockPatch;
+    /// assert!(BlockPatch::has_field("url") && !BlockPatch::has_field("due_date"));
+    /// ```
+    pub fn has_field(name: &str) -> bool {
+        matches!(name, "id" | "rev" | "content" | "contentPreview" | "properties")
+            || BlockFields::has(name)
+    }
+
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         // `id` and `rev` address the block; every other field is a change.

@@ -9,9 +9,28 @@ use crate::naive_relations::NaiveRelation;
 use crate::naive_values::at_most;
 use crate::{Broken, NaiveSpace};
 
-/// Keys that item JSON reserves.
-const FIELDS_OF_ITEMS: [&str; 8] =
-    ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
+/// Keys that the JSON of blocks reserves: fields whose names are keys.
+const FIELDS_OF_BLOCKS: [&str; 19] = [
+    "color",
+    "content",
+    "decorations",
+    "description",
+    "font",
+    "id",
+    "language",
+    "layout",
+    "markdown",
+    "metadata",
+    "properties",
+    "rev",
+    "rows",
+    "size",
+    "text",
+    "type",
+    "uploaded",
+    "url",
+    "width",
+];
 
 /// Key derived from a name; test names need nothing more.
 fn key_of(name: &str) -> String {
@@ -95,8 +114,8 @@ pub(crate) fn complete(draft: &SchemaDraft, limits: &Limits) -> Result<Schema> {
     };
     check_name(&content_name, limits).map_err(|error| error.at("name").at("contentPropDetails"))?;
     if let Some(key) = &content_key {
-        let checked = if FIELDS_OF_ITEMS.contains(&key.as_str()) {
-            Err(Error::validation("a field of items"))
+        let checked = if FIELDS_OF_BLOCKS.contains(&key.as_str()) {
+            Err(Error::validation("a field of blocks"))
         } else {
             check_key(key, &mut taken, limits)
         };
@@ -107,7 +126,7 @@ pub(crate) fn complete(draft: &SchemaDraft, limits: &Limits) -> Result<Schema> {
         checked.map_err(|error| error.at(format_args!("properties[{index}]")))?;
     }
     let content_key = content_key.unwrap_or_else(|| {
-        let fields = FIELDS_OF_ITEMS.iter().map(|field| (*field).to_owned());
+        let fields = FIELDS_OF_BLOCKS.iter().map(|field| (*field).to_owned());
         let reserved: Vec<_> = taken.iter().cloned().chain(fields).collect();
         let key = free_key(&content_name, &reserved, limits.title);
         taken.push(key.clone());

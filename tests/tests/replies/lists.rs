@@ -227,3 +227,28 @@ fn a_stale_reply_is_refused() {
     }
     assert!(compared > 8, "{compared}");
 }
+
+/// The title of an item has a key of its own, whatever fields blocks have.
+#[test]
+fn an_item_whose_title_is_named_like_a_block_field_can_be_sent_back() {
+    for (name, key) in [("URL", "url_2"), ("Text", "text_2"), ("Uploaded", "uploaded_2")] {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let home = notes.create_document("Home").unwrap().id();
+        let schema = json!({"name": "B", "contentPropDetails": {"name": name}, "properties": []});
+        let request = json!({"schema": schema, "position": {"pageId": home}});
+        let books = call(&space, "create_collection", &request).unwrap()["id"].clone();
+        let items = json!({"collectionId": books, "items": [{"title": "a"}]});
+        let added = call(&space, "add_items", &items).unwrap();
+        let id: BlockId = added["items"][0]["id"].as_str().unwrap().parse().unwrap();
+        let fetched = || serde_json::to_value(notes.fetch(Fetch::new(id).with_text()).unwrap());
+        let mut item = fetched().unwrap();
+        assert_eq!(item[key], "a");
+        call(&space, "update_blocks", &json!({"blocks": [item]})).unwrap();
+        assert_eq!(fetched().unwrap(), item);
+        item[key] = json!("b");
+        item.as_object_mut().unwrap().remove("text");
+        call(&space, "update_blocks", &json!({"blocks": [item]})).unwrap();
+        assert_eq!(fetched().unwrap()[key], "b");
+    }
+}

@@ -40,10 +40,11 @@ fn content(numbers: &mut Numbers<'_>) -> ContentPropertyDraft {
         None,
         None,
         Some("id"),
+        Some("url"),
     ]);
     ContentPropertyDraft {
         key: key.map(str::to_owned),
-        name: numbers.pick(&["Name", "Title", "Rev"]).to_owned(),
+        name: numbers.pick(&["Name", "Title", "Rev", "URL", "Title"]).to_owned(),
     }
 }
 
