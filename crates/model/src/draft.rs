@@ -71,6 +71,8 @@ pub struct BlockDraft {
     pub id: Option<BlockId>,
     /// The content.
     pub data: BlockData,
+    /// Whether the request gives the text as `title`: errors name that field.
+    pub is_titled: bool,
     /// The text in a form that operations read; in place of the text in `data`.
     pub text: Option<GivenText>,
     /// The plain text that a reply has beside another form of the text. An operation refuses one
@@ -85,7 +87,15 @@ pub struct BlockDraft {
 impl BlockDraft {
     /// A draft without children.
     pub fn new(data: BlockData) -> Self {
-        Self { id: None, data, text: None, shown_text: None, task_patch: None, content: Vec::new() }
+        Self {
+            id: None,
+            data,
+            is_titled: false,
+            text: None,
+            shown_text: None,
+            task_patch: None,
+            content: Vec::new(),
+        }
     }
 
     /// A text from its block form: markers at its start are its style, its list style, its task and
@@ -204,6 +214,7 @@ impl Nested for BlockDraft {
         Self {
             id: self.id,
             data: self.data.clone(),
+            is_titled: self.is_titled,
             text: self.text.clone(),
             shown_text: self.shown_text.clone(),
             task_patch: self.task_patch,
@@ -212,6 +223,7 @@ impl Nested for BlockDraft {
     }
 
     fn eq_without_children(&self, other: &Self) -> bool {
+        // `is_titled` says nothing of the block.
         let own = |draft: &Self| (draft.id, draft.task_patch);
         own(self) == own(other)
             && self.data == other.data
@@ -252,6 +264,7 @@ impl RecursiveDraft for BlockDraft {
             fields.markdown.is_some() || fields.inline.is_some() || fields.title.is_some();
         let shown_text = fields.plain.take_if(|_| is_beside && block_type.has_inline_text());
         fields.check_texts(block_type)?;
+        let is_titled = fields.gives_title_alone();
         let text = match fields.plain.take() {
             Some(text) => Some(GivenText::Plain(text)),
             None if block_type == BlockType::Text => {
@@ -275,7 +288,7 @@ impl RecursiveDraft for BlockDraft {
             let message = format!("a block of type {block_type} cannot have children");
             return Err(Error::rule(message).at("content"));
         }
-        Ok(Self { id, data, text, shown_text, task_patch, content: Vec::new() })
+        Ok(Self { id, data, is_titled, text, shown_text, task_patch, content: Vec::new() })
     }
 
     fn children_mut(&mut self) -> &mut Vec<Self> {

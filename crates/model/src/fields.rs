@@ -379,6 +379,11 @@ impl BlockFields {
         }
     }
 
+    /// Whether the text of a page or an item is given as `title` alone.
+    pub const fn gives_title_alone(&self) -> bool {
+        self.title.is_some() && self.markdown.is_none()
+    }
+
     /// Whether a field that not all types have is given, by its name in JSON.
     pub fn gives(&self, name: &str) -> bool {
         self.kind_fields().into_iter().any(|(field, given)| given && field == name)

@@ -39,6 +39,7 @@ impl NaiveSpace {
             id: draft.id,
             data: draft.data.clone(),
             text: draft.text.clone(),
+            is_titled: draft.is_titled,
             shown_text: draft.shown_text.clone(),
             task_patch: draft.task_patch.map(|patch| self.dated(patch, now)),
             content: self.dated_drafts(&draft.content, now),

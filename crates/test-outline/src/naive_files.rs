@@ -21,7 +21,7 @@ impl NaiveSpace {
         request: &UploadFile,
         bytes: &[u8],
     ) -> Result<UploadedFile> {
-        self.write(by.0, |space| {
+        let uploaded = self.write(by.0, |space| {
             request.check()?;
             if let Some(position) = space.landed(by, request.position, true)? {
                 space.check_place(position)?;
@@ -41,6 +41,11 @@ impl NaiveSpace {
             let draft = BlockDraft::new(BlockData::new(kind_of(&record, asset_url.to_string())));
             let block_id = space.insert(by, &[draft], request.position)?[0];
             Ok(UploadedFile { block_id, asset_url })
+        });
+        // The fields of the position are fields of the request.
+        uploaded.map_err(|error| match error.path().strip_prefix("position.") {
+            Some(path) => Error::new(error.kind(), error.message()).at(path),
+            None => error,
         })
     }
 

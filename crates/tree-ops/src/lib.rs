@@ -51,4 +51,4 @@ pub use ranges::{SiblingRange, copy_subtrees, shifted_position, sibling_range};
 pub use read::ReadTree;
 pub use target::{PreparedTarget, prepare_target, prepare_target_for};
 pub use text_edits::{EditedTexts, LocatedText, indent, locate_text, merge, split};
-pub use update::{BlockUpdate, PatchedBlock, UpdatedBlocks, update, update_edit};
+pub use update::{BlockUpdate, PatchedBlock, UpdatedBlocks, title_error, update, update_edit};

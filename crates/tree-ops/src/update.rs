@@ -51,6 +51,8 @@ pub struct PatchedBlock {
     pub before: BlockRecord,
     /// The fields of the patch.
     pub fields: BlockFields,
+    /// The field by which the request gives the title, if it is not `markdown`: errors name it.
+    pub title_field: Option<String>,
     location: BlockLocation,
     index: usize,
 }
@@ -63,6 +65,10 @@ impl PatchedBlock {
 
     /// Prepends the patch's path in the request, `blocks[n]`, to that of an error.
     pub fn at(&self, error: Error) -> Error {
+        let error = match &self.title_field {
+            Some(field) => title_error(field, error),
+            None => error,
+        };
         error.at(format_args!("blocks[{}]", self.index))
     }
 }
@@ -71,6 +77,14 @@ impl<T: ?Sized> std::fmt::Debug for BlockUpdate<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BlockUpdate").field("updated", &self.updated).finish_non_exhaustive()
     }
+}
+
+/// The error of a title that the request gives as `field` instead of `markdown`.
+pub fn title_error(field: &str, error: Error) -> Error {
+    if error.path() == "markdown" {
+        return Error::new(error.kind(), error.message()).at(field);
+    }
+    error
 }
 
 /// Updates blocks whose texts are stored as they are given: the update of a host without markdown.
@@ -133,7 +147,9 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
             let message = format!("expected rev {expected}, but the block has rev {}", before.rev);
             return Err(at(Error::new(ErrorKind::Conflict, message).at("rev")));
         }
-        Ok(PatchedBlock { before, fields: patch.fields, location, index })
+        let fields = patch.fields;
+        let title_field = fields.gives_title_alone().then(|| "title".to_owned());
+        Ok(PatchedBlock { before, fields, title_field, location, index })
     }
 
     fn look_up(&mut self, id: BlockId) -> Result<(BlockLocation, BlockRecord)> {

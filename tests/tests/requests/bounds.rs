@@ -217,10 +217,10 @@ fn characters_of_a_title() {
     around(&host.notes, 16, "markdown", |size| {
         host.notes.create_document(&"é".repeat(size)).map(drop)
     });
-    around(&host.notes, 16, "blocks[0].markdown", |size| {
+    around(&host.notes, 16, "blocks[0].title", |size| {
         send(&host, "insert", &insertion(json!({"type": "page", "title": "x".repeat(size)})))
     });
-    around(&host.notes, 16, "blocks[0].markdown", |size| {
+    around(&host.notes, 16, "blocks[0].title", |size| {
         send(&host, "update", &json!({"blocks": [{"id": "@page", "title": "x".repeat(size)}]}))
     });
     let text = |size: usize| {

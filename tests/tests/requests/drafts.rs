@@ -32,7 +32,7 @@ fn an_error_names_the_draft_as_it_was_given() {
             r#"{"type":"page","title":"t","content":[{"type":"text","markdown":"a\n\nb"},{"type":"image","markdown":"no"}]}"#,
             "INVALID_MARKDOWN content[1].markdown",
         ),
-        ("create", r#"{"type":"page","title":"<highlight color='puce'>x</highlight>"}"#, "INVALID_MARKDOWN markdown"),
+        ("create", r#"{"type":"page","title":"<highlight color='puce'>x</highlight>"}"#, "INVALID_MARKDOWN title"),
         ("create", r#"{"type":"text","markdown":"a\n\nb"}"#, "VALIDATION markdown"),
         ("create", r#"{"type":"line"}"#, "RULE_VIOLATION type"),
     ]);
@@ -74,7 +74,12 @@ fn a_highlight_of_an_unknown_colour_is_refused_by_every_door() {
         (
             "update",
             &format!(r#"{{"blocks":[{{"id":"@page","title":"{text}"}}]}}"#),
-            "INVALID_MARKDOWN blocks[0].markdown",
+            "INVALID_MARKDOWN blocks[0].title",
+        ),
+        (
+            "insert",
+            &format!(r#"{{"blocks":[{{"type":"page","title":"{text}"}}],"position":{{"pageId":"@root"}}}}"#),
+            "INVALID_MARKDOWN blocks[0].title",
         ),
         (
             "update",

@@ -230,19 +230,16 @@ fn what_cannot_succeed_fails_before_a_byte_is_read() {
     scene.notes.delete_documents(DeleteDocuments::from(trashed)).unwrap();
     let (text, line, nowhere) = (made[0].id, made[1].id, "01ARZ3NDEKTSV4RRFFQ69G5FAV");
     let cases = [
-        (format!(r#"{{"pageId":"{nowhere}"}}"#), "NOT_FOUND position.pageId"),
-        (
-            format!(r#"{{"position":"after","siblingId":"{nowhere}"}}"#),
-            "NOT_FOUND position.siblingId",
-        ),
-        (format!(r#"{{"pageId":"{nowhere}","contentType":"?"}}"#), "NOT_FOUND position.pageId"),
-        (format!(r#"{{"pageId":"{line}"}}"#), "RULE_VIOLATION position.pageId"),
+        (format!(r#"{{"pageId":"{nowhere}"}}"#), "NOT_FOUND pageId"),
+        (format!(r#"{{"position":"after","siblingId":"{nowhere}"}}"#), "NOT_FOUND siblingId"),
+        (format!(r#"{{"pageId":"{nowhere}","contentType":"?"}}"#), "NOT_FOUND pageId"),
+        (format!(r#"{{"pageId":"{line}"}}"#), "RULE_VIOLATION pageId"),
         (
             format!(r#"{{"position":"before","siblingId":"{}"}}"#, scene.page),
-            "INVALID_POSITION position.siblingId",
+            "INVALID_POSITION siblingId",
         ),
-        (format!(r#"{{"pageId":"{trashed}"}}"#), "RULE_VIOLATION position.pageId"),
-        (format!(r#"{{"pageId":"{deep}"}}"#), "LIMIT_EXCEEDED position.pageId"),
+        (format!(r#"{{"pageId":"{trashed}"}}"#), "RULE_VIOLATION pageId"),
+        (format!(r#"{{"pageId":"{deep}"}}"#), "LIMIT_EXCEEDED pageId"),
         (format!(r#"{{"pageId":"{text}","contentType":"png"}}"#), "VALIDATION contentType"),
         (format!(r#"{{"pageId":"{text}","contentType":""}}"#), "VALIDATION contentType"),
         (format!(r#"{{"pageId":"{text}","contentType":"image/p ng"}}"#), "VALIDATION contentType"),
@@ -281,7 +278,7 @@ fn what_cannot_succeed_fails_before_a_byte_is_read() {
 fn other_requests_that_are_refused() {
     for (query, expected) in [
         (r#"{"position":"middle"}"#, "INVALID_POSITION position"),
-        (r#"{"position":"after"}"#, "INVALID_POSITION"),
+        (r#"{"position":"after"}"#, "INVALID_POSITION position"),
         (r#"{"date":"today","fileName":1}"#, "VALIDATION fileName"),
         (r#"{"date":"today","name":"x"}"#, "VALIDATION name"),
     ] {
@@ -426,7 +423,7 @@ fn a_place_that_goes_meanwhile_is_not_found() {
     });
     let error =
         scene.notes.upload_file(UploadFile::new(Position::after(text)), reader).unwrap_err();
-    assert_eq!(wrong(&error), "NOT_FOUND position.siblingId");
+    assert_eq!(wrong(&error), "NOT_FOUND siblingId");
     assert_eq!(scene.rows(), [0; 3]);
     scene.assert_clean();
 }

@@ -371,6 +371,7 @@ impl<A: AccessScope> Connection<A> {
                         Error::validation("the title of an item is a text").at(&name)
                     })?;
                     block.fields.title = Some(title.to_owned());
+                    block.title_field = Some(name);
                 }
                 Some(item) if name == "properties" => {
                     let shown = serde_json::to_value(&item.properties)

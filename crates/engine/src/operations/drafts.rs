@@ -379,7 +379,10 @@ impl DraftValidator<'_> {
         let field = normalize::address_field(&draft.data);
         let further = normalize::draft(draft, has_content, is_root, self.limits);
         let data = &draft.data;
-        let further = further.map_err(|error| error.at(self.location()))?;
+        let further = further.map_err(|error| {
+            let error = if draft.is_titled { ops::title_error("title", error) } else { error };
+            error.at(self.location())
+        })?;
         for part in std::iter::once(data).chain(&further) {
             let path = || format!("{}.{}", self.location(), named::field_of(part, field));
             validated.add_files(number, part, path);

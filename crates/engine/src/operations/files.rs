@@ -86,16 +86,18 @@ impl<A: Unbatched> Connection<A> {
         request.check()?;
         let UploadFile { position, content_type, file_name, .. } = request;
         let operation = self.operation("upload_file");
-        let (position, _) =
-            operation.write(|transaction| self.check_place(transaction, position))?;
+        let (position, _) = operation
+            .write(|transaction| self.check_place(transaction, position))
+            .map_err(position_error)?;
         let declared = content_type.map_or(Ok(None), |declared| media::declared(&declared));
         let declared = declared.map_err(|error| error.at("contentType"))?;
         let name = file_name.as_deref();
         self.check_name(name)?;
         let upload =
             Upload::read((&self.space, self.visibility()), declared.as_deref(), name, bytes)?;
-        let (block_id, _) =
-            operation.write(|transaction| self.show(transaction, position, &upload))?;
+        let (block_id, _) = operation
+            .write(|transaction| self.show(transaction, position, &upload))
+            .map_err(position_error)?;
         let asset_url = upload.url();
         // Only after the commit: dropping the upload earlier would delete the chunks of the file.
         upload.keep();
@@ -197,5 +199,13 @@ impl<A: Unbatched> Connection<A> {
         let guard: VisibilityCheck =
             Box::new(move || connection.file(id).map(|_| connection.visibility()));
         Ok(FileReader::new(self.space.clone(), record, (!self.is_unrestricted()).then_some(guard)))
+    }
+}
+
+/// An error of a position whose fields are fields of the request itself.
+fn position_error(error: Error) -> Error {
+    match error.path().strip_prefix("position.") {
+        Some(path) => Error::new(error.kind(), error.message()).at(path),
+        None => error,
     }
 }

@@ -349,6 +349,8 @@ const WEIGHTS_PREFIX: &str = "weights.";
 pub struct SearchBlocks {
     /// The root of the subtree to search; without it, documents are searched.
     pub within: Option<BlockId>,
+    /// Whether the request names it as a document, by `documentId`.
+    pub by_document: bool,
     /// The documents named by the request; all if absent.
     pub document_ids: Option<Vec<DocumentId>>,
     /// The meaning of `document_ids`; without them it has no effect.
@@ -445,6 +447,11 @@ impl SearchBlocks {
         self
     }
 
+    /// The field that names the subtree to search, for errors.
+    pub const fn within_field(&self) -> &'static str {
+        if self.by_document { "documentId" } else { "blockId" }
+    }
+
     /// Validates a request that was built in code.
     ///
     /// # Errors
@@ -457,7 +464,7 @@ impl SearchBlocks {
         }
         if self.within.is_some() && self.selects_documents() {
             let message = "blockId and documentId cannot be combined with filters";
-            return Err(Error::validation(message).at("blockId"));
+            return Err(Error::validation(message).at(self.within_field()));
         }
         check_exclusive(self.document_ids.is_some(), &self.filter)?;
         let context = |name: &str, count: usize| {
@@ -490,6 +497,7 @@ impl SearchBlocks {
         let read = Self {
             // A document is searched as the subtree of its root block.
             within: block.or_else(|| document.map(DocumentId::root)),
+            by_document: document.is_some(),
             document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
@@ -510,7 +518,7 @@ impl Serialize for SearchBlocks {
         // Defaults are omitted, so that a round trip keeps the request short.
         let changed = |count: &usize| *count != Self::CONTEXT;
         let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "blockId", self.within.as_ref())?;
+        given(&mut map, self.within_field(), self.within.as_ref())?;
         given(&mut map, "documentIds", self.document_ids.as_ref())?;
         given(&mut map, "documentFilterMode", self.mode.as_ref())?;
         self.filter.write(&mut map, "folderIds", false)?;

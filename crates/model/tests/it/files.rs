@@ -30,12 +30,12 @@ fn uploads() {
         (r#"{"position":{"pageId":"ID1"}}"#, "position", "expected a string, got an object"),
         (
             r#"{"position":"before","date":"today"}"#,
-            "",
+            "position",
             "with pageId or date the position is start or end",
         ),
         (
             r#"{"pageId":"ID1","siblingId":"ID2"}"#,
-            "",
+            "position",
             "name exactly one of pageId, siblingId and date",
         ),
         (

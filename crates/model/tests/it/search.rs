@@ -70,9 +70,11 @@ fn across_documents() {
 #[test]
 fn in_one_document() {
     let near = SearchBlocks::new(id(1), "a");
+    let mut named = near.clone();
+    named.by_document = true;
     also_read(&[
         (r#"{"blockId":"ID1","pattern":"a"}"#, near.clone()),
-        (r#"{"documentId":"ID1","pattern":["a"]}"#, near.clone()),
+        (r#"{"documentId":"ID1","pattern":["a"]}"#, named),
         (
             r#"{"blockId":"ID1","pattern":["a","b"],"caseSensitive":true}"#,
             near.clone().or("b").case_sensitive(),

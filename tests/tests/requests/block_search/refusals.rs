@@ -71,7 +71,7 @@ fn the_codes() {
         (r#"{"blockId":"@trip","pattern":"(a"}"#, "INVALID_PATTERN pattern"),
         (r#"{"blockId":"@trip","pattern":["a","[b"]}"#, "INVALID_PATTERN pattern[1]"),
         (r#"{"blockId":"01ARZ3NDEKTSV4RRFFQ69G5FAV","pattern":"a"}"#, "NOT_FOUND blockId"),
-        (r#"{"documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV","pattern":"a"}"#, "NOT_FOUND blockId"),
+        (r#"{"documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV","pattern":"a"}"#, "NOT_FOUND documentId"),
         (
             r#"{"blockId":"@trip","pattern":"a","afterBlockCount":101}"#,
             "LIMIT_EXCEEDED afterBlockCount",

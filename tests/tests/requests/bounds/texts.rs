@@ -120,10 +120,10 @@ fn the_lengths_as_they_come() {
     around(&host.notes, 8 << 10, "blocks[0].altText", |size| {
         insert(json!({"type": "image", "url": "https://x.y/", "altText": "x".repeat(size)}))
     });
-    around(&host.notes, 1_000, "blocks[0].markdown", |size| {
+    around(&host.notes, 1_000, "blocks[0].title", |size| {
         insert(json!({"type": "page", "title": "é".repeat(size)}))
     });
-    around(&host.notes, 1_000, "documents[0].markdown", |size| {
+    around(&host.notes, 1_000, "documents[0].title", |size| {
         ask(
             &host.notes,
             "create_documents",

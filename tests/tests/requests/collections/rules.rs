@@ -73,6 +73,11 @@ fn items_enter_leave_and_stand_by_their_own_operations_alone() {
             json!({"blocks": [{"id": "@dune", "markdown": "one\n\ntwo"}]}),
             "blocks[0].markdown: the title of an item is one paragraph".to_owned(),
         ),
+        (
+            "update_blocks",
+            json!({"blocks": [{"id": "@dune", "title": "one\n\ntwo"}]}),
+            "blocks[0].title: the title of an item is one paragraph".to_owned(),
+        ),
     ] {
         let error = shelves.run_json(operation, body.clone()).expect_err(&body.to_string());
         assert_eq!(shelves.with_names(&error.to_string()), message, "{operation} {body}");

@@ -108,10 +108,9 @@ fn a_file_is_no_task() {
     let desk = desk();
     let inbox = desk.notes.tasks(TaskScope::Inbox).unwrap()[0].id;
     let root = desk.notes.document_of(inbox).unwrap();
-    for (position, path) in [
-        (Position::end_of(root), "position.pageId"),
-        (Position::after(inbox), "position.siblingId"),
-    ] {
+    for (position, path) in
+        [(Position::end_of(root), "pageId"), (Position::after(inbox), "siblingId")]
+    {
         let mut bytes = std::io::Cursor::new(b"x");
         let error = desk.notes.upload_file(UploadFile::new(position), &mut bytes).unwrap_err();
         assert_eq!(

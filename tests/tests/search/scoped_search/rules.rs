@@ -310,5 +310,8 @@ fn one_document_is_searched_where_it_is_seen() {
             [asked(id, "harvest"), asked(id, "(a")],
             ["NOT_FOUND blockId", "NOT_FOUND blockId"]
         );
+        let json = format!(r#"{{"documentId":"{id}","pattern":"harvest"}}"#);
+        let error = guest.search_blocks(serde_json::from_str(&json).unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), "documentId: no document has this ID");
     }
 }

@@ -182,9 +182,7 @@ fn within(
     for (index, folder) in folders.iter().enumerate() {
         let found = match folder {
             FolderRef::BuiltIn(location) => {
-                let message = format!(
-                    "{location} is a built-in location; it cannot be combined with folders"
-                );
+                let message = format!("{location} is a built-in location, which is named alone");
                 Err(Error::validation(message))
             }
             FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => {

@@ -68,7 +68,8 @@ impl<A: AccessScope> Connection<A> {
     /// pattern that requires no three characters in a row, read all that the filters select.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `blockId`, `documentIds[n]` and `folderIds[n]`;
+    /// [`crate::ErrorKind::NotFound`] at `blockId` or `documentId`, `documentIds[n]` and
+    /// `folderIds[n]`;
     /// [`crate::ErrorKind::InvalidPattern`] at `pattern`, or at `pattern[n]` of several, with the
     /// offset; [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of
     /// [`Limits::PATTERN_BYTES`] bytes, for more than [`Limits::CONTEXT_BLOCKS`] blocks around a
@@ -83,7 +84,9 @@ impl<A: AccessScope> Connection<A> {
             return self.search_documents_for_blocks(&request);
         };
         self.operation("search_blocks").read(move |tree| {
-            let located = tree.locate(within)?.ok_or_else(|| Error::no_block().at("blockId"))?;
+            let missing = if request.by_document { Error::no_document } else { Error::no_block };
+            let located =
+                tree.locate(within)?.ok_or_else(|| missing().at(request.within_field()))?;
             let patterns = PatternSet::new("pattern", &request.patterns, request.case_sensitive)?;
             let cursor = request.paging.cursor.as_deref();
             let after = cursor.map(|text| read_cursor(within, text)).transpose()?;
