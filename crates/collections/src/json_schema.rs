@@ -3,10 +3,13 @@
 //!
 //! It agrees with the reader of items. A request that passes is refused only by a [`LimitExceeded`]
 //! (lengths in bytes, integers that a float does not hold, too many options for one schema), a
-//! [`NotFound`] (an item or related item that does not exist), an item that occurs twice, a single
-//! relation of another item, and the checks of a page's blocks. A request that fails is always
-//! refused. `format` is not used: validators may ignore it.
+//! [`NotFound`] (an item or related item that does not exist), a [`Conflict`] (another revision),
+//! an item that occurs twice, a changed `content`, a single relation of another item, and the
+//! checks of markdown: of a title, which is one paragraph, and of a page's blocks. A request that
+//! fails is refused, unless for a `contentPreview` alone, which updates ignore, and additions if it
+//! is null. `format` is not used: validators may ignore it.
 //!
+//! [`Conflict`]: leafbase_model::ErrorKind::Conflict
 //! [`LimitExceeded`]: leafbase_model::ErrorKind::LimitExceeded
 //! [`NotFound`]: leafbase_model::ErrorKind::NotFound
 

@@ -2,6 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::echoed::check_rows;
 use crate::json::{Object, RecursiveDraft, deserialize_by, missing_field, read_recursive};
 use crate::nested::{Nested, without_recursion};
 use crate::{
@@ -250,6 +251,7 @@ impl RecursiveDraft for BlockDraft {
             let message = "the content was cut off by maxDepth: fetch the whole block to insert it";
             return Err(Error::validation(message).at("contentPreview"));
         }
+        check_rows(&object)?;
         let mut fields = BlockFields::read(object)?;
         let block_type = fields.block_type.take().ok_or_else(|| missing_field("type"))?;
         // Days relative to the present stay pending: only the engine knows the clock and the zone.

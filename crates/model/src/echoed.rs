@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::json::{Object, at, describe, unknown_field};
-use crate::{Color, Error, Result};
+use crate::{BlockType, Color, Error, Result, table};
 
 /// Fields of replies that say nothing that a request could change.
 const READ_ONLY: [&str; 4] = ["metadata", "documentId", "uploaded", "mimeType"];
@@ -23,6 +23,24 @@ pub(crate) fn drop_derived(object: &mut Object) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses the cells of a new table if its markdown says something else.
+pub(crate) fn check_rows(object: &Object) -> Result<()> {
+    let (Some(rows), Some(markdown)) = (object.get("rows"), object.get("markdown")) else {
+        return Ok(());
+    };
+    let Some(markdown) = markdown.as_str().filter(|_| !rows.is_null()) else { return Ok(()) };
+    if object.get("type").and_then(Value::as_str) != Some(BlockType::Table.as_str()) {
+        return Ok(());
+    }
+    at("rows", || {
+        if table::rows(&table_of(rows)?) == table::rows(markdown.trim()) {
+            return Ok(());
+        }
+        let message = "differs from the cells of the table's markdown: give one of them";
+        Err(Error::validation(message))
+    })
 }
 
 /// Of the shown colors, the one whose variants both are is the color that the author gave.

@@ -360,6 +360,10 @@ fn tables_and_links_come_in_the_forms_of_other_programs() {
             "| a | b\\|c |\n| --- | --- |\n| *1* |  |",
         ),
         (
+            json!({"type": "table", "rows": [["a"], ["b"]], "markdown": "|a|\n|-|\n|b|"}),
+            "|a|\n|-|\n|b|",
+        ),
+        (
             json!({"type": "table", "rows": [[{"value": "\\|"}, "b"], ["\\\\"]]}),
             "| \\\\| | b |\n| --- | --- |\n| \\\\ |",
         ),
@@ -397,6 +401,10 @@ fn cells_and_texts_that_contradict_each_other_are_refused() {
         (
             json!({"type": "table", "rows": [[{"value": "a", "x": 1}]]}),
             "blocks[0].rows[0][0].x: unknown field `x`, expected value",
+        ),
+        (
+            json!({"type": "table", "markdown": "| a |\n| - |\n| b |", "rows": [["a"], ["c"]]}),
+            "blocks[0].rows: differs from the cells of the table's markdown: give one of them",
         ),
         (
             json!({"type": "text", "markdown": "*a*", "text": "b"}),
