@@ -410,3 +410,36 @@ fn a_watcher_is_a_stream() {
     assert_eq!(closed.kind(), ErrorKind::Closed);
     assert!(matches!(poll(), Poll::Ready(None)));
 }
+
+/// A task that is polled where it is woken, on the thread that writes.
+struct PolledTask {
+    watcher: Mutex<Watcher<Full, ListDocuments>>,
+    patches: AtomicUsize,
+}
+
+impl Wake for PolledTask {
+    fn wake(self: Arc<Self>) {
+        let waker = Waker::from(Arc::clone(&self));
+        let (mut watcher, mut context) =
+            (self.watcher.lock().unwrap(), Context::from_waker(&waker));
+        while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *watcher).poll_next(&mut context) {
+            self.patches.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+#[test]
+fn a_task_may_be_polled_by_its_waker() {
+    let notes: Connection<Full> = Space::in_memory().unwrap().connect();
+    let watcher = Mutex::new(notes.watch(ListDocuments::new()).unwrap());
+    let task = Arc::new(PolledTask { watcher, patches: AtomicUsize::default() });
+    Waker::from(Arc::clone(&task)).wake();
+    let (sender, written) = channel();
+    thread::spawn(move || {
+        notes.create_document("Trip").unwrap();
+        notes.create_document("Diary").unwrap();
+        sender.send(()).unwrap();
+    });
+    written.recv_timeout(Duration::from_secs(60)).expect("a writer waits for no lock of its own");
+    assert_eq!(task.patches.load(Ordering::SeqCst), 2);
+}

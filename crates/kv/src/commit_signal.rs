@@ -37,7 +37,9 @@ impl CommitSignal {
         // Waits for threads that evaluate their condition: they see the commit, or are woken.
         drop(lock(&self.condition));
         self.given.notify_all();
-        for waker in std::mem::take(&mut *lock(&self.wakers)) {
+        // Unlocked before they are called: a waker may poll its task, which asks to be woken again.
+        let wakers = std::mem::take(&mut *lock(&self.wakers));
+        for waker in wakers {
             waker.wake();
         }
     }
