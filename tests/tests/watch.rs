@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
@@ -11,11 +11,12 @@ use std::thread;
 use std::time::Duration;
 
 use futures_core::Stream;
+use leafbase::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
 use leafbase::{
-    BuiltInLocation, Connection, Day, DayRange, DayRef, DeleteBlocks, DocumentOrder, ErrorKind,
-    Fetch, Folder, FolderRef, FollowedAccess, Full, ItemFilter, ListCollections, ListDocuments,
-    ListScopedDocuments, ListTasks, Operator, PatchStep, QueryItems, Scoped, SearchDocuments, Sort,
-    Space, TaskScope, WatchQuery, Watcher,
+    BuiltInLocation, Connection, Day, DayRange, DayRef, DeleteBlocks, DocumentOrder, Error,
+    ErrorKind, Fetch, Folder, FolderRef, FollowedAccess, Full, ItemFilter, ListCollections,
+    ListDocuments, ListScopedDocuments, ListTasks, Operator, PatchStep, QueryItems, Scoped,
+    SearchDocuments, Sort, Space, TaskScope, WatchQuery, Watcher,
 };
 use leafbase_test_outline::Numbers;
 use tests::model::pair::Pair;
@@ -278,6 +279,73 @@ fn an_error_is_told_once_and_the_watcher_goes_on() {
     let back = block.try_next().unwrap();
     assert!(back.is_some_and(|patch| patch.steps.len() == 1), "its revision differs");
     assert_eq!(watcher.try_next().unwrap().unwrap().steps.len(), 2);
+}
+
+/// A store in memory that cannot be read at times.
+#[derive(Debug, Default)]
+struct UnreliableStore {
+    store: MemoryStore,
+    fails: Arc<AtomicBool>,
+}
+
+impl Store for UnreliableStore {
+    fn snapshot(&self) -> leafbase::Result<Box<dyn Snapshot>> {
+        if self.fails.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorKind::Storage, "the server cannot be reached"));
+        }
+        self.store.snapshot()
+    }
+
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> leafbase::Result<()>,
+    ) -> leafbase::Result<()> {
+        self.store.write(options, f)
+    }
+
+    fn flush(&self) -> leafbase::Result<()> {
+        self.store.flush()
+    }
+
+    fn compact(&self) -> leafbase::Result<()> {
+        self.store.compact()
+    }
+
+    fn verify(&self) -> leafbase::Result<bool> {
+        self.store.verify()
+    }
+
+    fn bytes(&self) -> leafbase::Result<u64> {
+        self.store.bytes()
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_read_is_reported_once() {
+    let store = UnreliableStore::default();
+    let fails = Arc::clone(&store.fails);
+    let notes = Space::builder().over(Arc::new(store), true).unwrap().connect();
+    let (sender, received) = channel();
+    let mut watcher = notes.watch(ListDocuments::new()).unwrap();
+    let watching = notes.watch(ListDocuments::new()).unwrap().on_change(move |changed| {
+        let count = changed.map(|(_, documents)| documents.len());
+        sender.send(count.map_err(|error| error.kind())).unwrap();
+    });
+    let watching = watching.unwrap();
+    for count in 1..=2 {
+        fails.store(true, Ordering::SeqCst);
+        assert_eq!(received.recv_timeout(LONG).unwrap(), Err(ErrorKind::Storage));
+        assert_eq!(watcher.try_next().unwrap_err().kind(), ErrorKind::Storage);
+        assert_eq!(watcher.try_next().unwrap(), None);
+        assert_eq!(watcher.next_within(Duration::from_millis(600)).unwrap(), None);
+        assert!(received.try_recv().is_err(), "it waits until the store can be read");
+        fails.store(false, Ordering::SeqCst);
+        notes.create_document("Trip").unwrap();
+        assert_eq!(received.recv_timeout(LONG).unwrap(), Ok(count));
+        assert_eq!(steps(&mut watcher).len(), 1);
+    }
+    drop(watching);
 }
 
 #[test]

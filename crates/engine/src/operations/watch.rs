@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use leafbase_model::{Change, DocumentId, Error, ErrorKind, Result, invariant};
+use leafbase_store::kv::CommitSignal;
 
 use crate::core::access::{Full, Scoped, Unbatched};
 use crate::core::connection::Connection;
@@ -169,6 +170,8 @@ pub struct Watcher<A: FollowedAccess, Q: WatchQuery<A>> {
     visibility: Visibility,
     /// Whether the last attempt to ask failed, so that the list may be an earlier one.
     has_failed: bool,
+    /// Whether the store could not be read at the last attempt, which was reported.
+    is_unreadable: bool,
     is_closed: bool,
     is_stopped: Arc<AtomicBool>,
 }
@@ -240,6 +243,7 @@ impl<A: FollowedAccess> Connection<A> {
             sequence,
             visibility,
             has_failed: false,
+            is_unreadable: false,
             is_closed: false,
             is_stopped: Arc::default(),
         })
@@ -265,10 +269,16 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
     /// The patch to the present result, without waiting; none if it is the same.
     ///
     /// # Errors
-    /// Errors of the query, each reported once: the last result is kept, and the next result is
-    /// compared with it. [`ErrorKind::Closed`] once the space is closed.
+    /// Errors of the query, and of a store that cannot be read, each reported once: the last result
+    /// is kept, and the next result is compared with it. [`ErrorKind::Closed`] once the space is
+    /// closed.
     pub fn try_next(&mut self) -> Result<Option<ListPatch<Q::Entry>>> {
-        let last = A::last_change(&self.notes)?;
+        let last = match A::last_change(&self.notes) {
+            Err(error) if self.is_unreadable && !is_closed(&error) => return Ok(None),
+            last => last,
+        };
+        self.is_unreadable = last.is_err();
+        let last = last?;
         let visibility = self.notes.visibility();
         let is_same_scope = visibility.is_same(&self.visibility);
         if last == self.sequence && is_same_scope {
@@ -317,11 +327,21 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
 
     /// Waits until there may be something new.
     fn wait(&self, timeout: Duration) {
+        let mut timeout = timeout;
+        if self.is_unreadable {
+            // No signal says that the store can be read again.
+            timeout = timeout.min(CommitSignal::DEFAULT_POLL_INTERVAL);
+        }
         self.notes.space.commit_signal().wait(timeout, || {
-            let last = A::last_change(&self.notes);
             self.is_stopped.load(Ordering::Acquire)
-                || last.ok() != Some(self.sequence)
-                || !self.notes.visibility().is_same(&self.visibility)
+                || match A::last_change(&self.notes) {
+                    Ok(last) => {
+                        self.is_unreadable
+                            || last != self.sequence
+                            || !self.notes.visibility().is_same(&self.visibility)
+                    }
+                    Err(error) => !self.is_unreadable || is_closed(&error),
+                }
         });
     }
 
