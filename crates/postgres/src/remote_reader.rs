@@ -68,7 +68,8 @@ impl ReaderConnection {
         }
         let Self { pool, lease, start, failure } = self;
         if lease.is_none() {
-            *lease = Some(pool.lease()?);
+            let leased = pool.lease().inspect_err(|refused| *failure = Some(refused.clone()));
+            *lease = Some(leased?);
         }
         let start = start.take();
         let answered = match lease {

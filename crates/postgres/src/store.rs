@@ -202,6 +202,9 @@ impl Store for PostgresStore {
                 }
                 Err(failure) => {
                     tracing::debug!(error = %failure.error, attempt, "a write runs again");
+                    if failure.kind == FailureKind::Lost {
+                        self.pool.close_idle();
+                    }
                     pause_after(attempt);
                     attempt += 1;
                 }

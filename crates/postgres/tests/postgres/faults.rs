@@ -119,6 +119,37 @@ fn a_commit_whose_answer_is_lost_is_found_out() {
 }
 
 #[test]
+fn a_write_survives_what_a_read_survives() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(&server.directory);
+    let parameters = parameters(&proxy.directory());
+    let database = PostgresDatabase::connect(&parameters, PostgresOptions::new()).unwrap();
+    let store = database.create_store(&unused_name()).unwrap();
+    let read = || store.snapshot().map(drop);
+    let write = || increment(&store, b"");
+    // The server is away for some time.
+    for call in [&read as &dyn Fn() -> Result<()>, &write] {
+        std::thread::scope(|scope| {
+            proxy.set_away(true);
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(200));
+                proxy.set_away(false);
+            });
+            call().unwrap();
+        });
+    }
+    // It restarts, and a pool has more connections to it than a call has attempts.
+    for call in [&read as &dyn Fn() -> Result<()>, &write] {
+        let snapshots: Vec<_> = (0..8).map(|_| store.snapshot().unwrap()).collect();
+        drop(snapshots);
+        proxy.set_away(true);
+        proxy.set_away(false);
+        call().unwrap();
+    }
+    assert_eq!(number(&*store.snapshot().unwrap(), COUNTER), 2);
+}
+
+#[test]
 fn a_write_that_the_database_rolls_back_runs_again() {
     let Some(server) = server() else { return };
     let database = server.new_database();

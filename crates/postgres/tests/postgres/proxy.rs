@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 const SOCKET: &str = ".s.PGSQL.5432";
@@ -31,7 +31,14 @@ impl Cut {
 
 pub(crate) struct Proxy {
     directory: tempfile::TempDir,
-    cut: Arc<AtomicU8>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    cut: AtomicU8,
+    is_away: AtomicBool,
+    clients: Mutex<Vec<UnixStream>>,
 }
 
 impl Proxy {
@@ -39,16 +46,30 @@ impl Proxy {
     pub(crate) fn start(server: &Path) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(directory.path().join(SOCKET)).unwrap();
-        let (cut, server) = (Arc::<AtomicU8>::default(), server.join(SOCKET));
-        let shared = Arc::clone(&cut);
+        let (shared, server) = (Arc::<Shared>::default(), server.join(SOCKET));
+        let accepting = Arc::clone(&shared);
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (client, shared, server) =
-                    (client.unwrap(), Arc::clone(&shared), server.clone());
-                thread::spawn(move || serve(client, &server, &shared));
+                    (client.unwrap(), Arc::clone(&accepting), server.clone());
+                shared.clients.lock().unwrap().push(client.try_clone().unwrap());
+                if shared.is_away.load(Ordering::SeqCst) {
+                    client.shutdown(Shutdown::Both).unwrap();
+                } else {
+                    thread::spawn(move || serve(client, &server, &shared.cut));
+                }
             }
         });
-        Self { directory, cut }
+        Self { directory, shared }
+    }
+
+    /// Loses all connections, and new ones as well until the server is back.
+    pub(crate) fn set_away(&self, is_away: bool) {
+        self.shared.is_away.store(is_away, Ordering::SeqCst);
+        for client in self.shared.clients.lock().unwrap().drain(..) {
+            // An error: it is lost already.
+            let _ = client.shutdown(Shutdown::Both);
+        }
     }
 
     pub(crate) fn directory(&self) -> PathBuf {
@@ -57,12 +78,12 @@ impl Proxy {
 
     /// Loses the connection of the next commit.
     pub(crate) fn cut(&self, cut: Cut) {
-        self.cut.store(cut as u8, Ordering::SeqCst);
+        self.shared.cut.store(cut as u8, Ordering::SeqCst);
     }
 
     /// Whether the connection that was to be lost is lost.
     pub(crate) fn has_cut(&self) -> bool {
-        self.cut.load(Ordering::SeqCst) == Cut::Never as u8
+        self.shared.cut.load(Ordering::SeqCst) == Cut::Never as u8
     }
 }
 
