@@ -6,7 +6,7 @@ use std::io;
 
 use leafbase_model::{Error, ErrorKind};
 use tokio_postgres::Error as DriverError;
-use tokio_postgres::error::{DbError, Severity, SqlState};
+use tokio_postgres::error::{Severity, SqlState};
 
 use crate::session_link::LinkError;
 
@@ -88,11 +88,17 @@ fn is_loss(code: &SqlState) -> bool {
 }
 
 /// Whether the server answered that the transaction was rolled back. Otherwise a commit that was
-/// sent may have happened.
+/// sent may have happened: a server that fails while it commits may have written the commit.
 pub(crate) fn is_rolled_back(error: &LinkError) -> bool {
     let LinkError::Driver(error) = error else { return false };
-    let severity = error.as_db_error().and_then(DbError::parsed_severity);
-    severity == Some(Severity::Error)
+    let Some(reported) = error.as_db_error() else { return false };
+    let unknown =
+        [SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN, SqlState::TRANSACTION_RESOLUTION_UNKNOWN];
+    // A related database may send the severity as text alone.
+    let is_error = reported
+        .parsed_severity()
+        .map_or(reported.severity() == "ERROR", |severity| severity == Severity::Error);
+    is_error && !unknown.contains(reported.code())
 }
 
 /// Whether the database has no such statement.

@@ -131,24 +131,28 @@ impl PostgresStore {
         match transaction.commit(&mark) {
             CommitOutcome::Committed => Ok(()),
             CommitOutcome::Failed(failure) => Err(failure),
-            CommitOutcome::InDoubt(error) => self.resolve(counter, &error),
+            CommitOutcome::InDoubt(failure) => self.resolve(counter, failure),
         }
     }
 
-    /// Finds out whether the last commit happened.
-    fn resolve(&self, counter: &CommitCounter, lost: &Error) -> Result<(), RequestFailure> {
+    /// Finds out whether the last commit happened, which ended with `failure`.
+    fn resolve(
+        &self,
+        counter: &CommitCounter,
+        failure: RequestFailure,
+    ) -> Result<(), RequestFailure> {
         let start = self.start(Durability::Durable);
         match last_commit(&self.pool, self.space, &counter.writer, &start) {
             Ok(number) if number == Some(counter.number) => Ok(()),
             // The lookup held the lock, so the transaction in doubt has ended without its commit.
-            Ok(_) => Err(RequestFailure { kind: FailureKind::Lost, error: lost.clone() }),
-            Err(failure) => {
+            Ok(_) => Err(failure),
+            Err(unreachable) => {
                 let message = format!(
                     "{}; whether the write happened is known only when the database can be \
                      reached again",
-                    lost.message()
+                    failure.error.message()
                 );
-                let error = Error::new(ErrorKind::Storage, message).with_source(failure.error);
+                let error = Error::new(ErrorKind::Storage, message).with_source(unreachable.error);
                 Err(RequestFailure::refused(error))
             }
         }

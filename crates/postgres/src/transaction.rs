@@ -9,7 +9,7 @@ use leafbase_model::{Error, Result, invariant};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error as DriverError};
 
-use crate::failure::{FailureKind, RequestFailure, is_rolled_back};
+use crate::failure::{RequestFailure, is_rolled_back};
 use crate::key_span::KeySpan;
 use crate::overlay::{Overlay, OverlayWrites};
 use crate::pool::SessionPool;
@@ -46,8 +46,8 @@ pub(crate) enum CommitOutcome {
     Committed,
     /// Nothing is committed.
     Failed(RequestFailure),
-    /// The connection was lost before an answer came.
-    InDoubt(Error),
+    /// The connection was lost, or the server failed, before it answered whether it committed.
+    InDoubt(RequestFailure),
 }
 
 /// The number of a commit, by which it is found if its answer is lost.
@@ -138,10 +138,10 @@ impl PostgresTransaction {
             (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => error.into(),
         };
         let failure = connection.pool().failure(&error);
-        if is_rolled_back(&error) || failure.kind == FailureKind::Refused {
+        if is_rolled_back(&error) {
             CommitOutcome::Failed(failure)
         } else {
-            CommitOutcome::InDoubt(failure.error)
+            CommitOutcome::InDoubt(failure)
         }
     }
 }

@@ -118,6 +118,23 @@ fn a_commit_whose_answer_is_lost_is_found_out() {
     }
 }
 
+/// A server that fails while it commits may have committed.
+#[test]
+fn a_commit_within_which_the_server_fails_is_found_out() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(&server.directory);
+    let parameters = parameters(&proxy.directory());
+    let database = PostgresDatabase::connect(&parameters, PostgresOptions::new()).unwrap();
+    let store = database.create_store(&unused_name()).unwrap();
+    proxy.cut(Cut::PanicAfterCommit);
+    increment(&store, b"after").unwrap();
+    proxy.cut(Cut::PanicBeforeCommit);
+    assert_eq!(increment(&store, b"before").unwrap_err().kind(), ErrorKind::NoSpace);
+    assert!(proxy.has_cut());
+    assert_eq!(done(&store), [b"after"]);
+    assert_eq!(number(&*store.snapshot().unwrap(), COUNTER), 1);
+}
+
 #[test]
 fn a_write_survives_what_a_read_survives() {
     let Some(server) = server() else { return };

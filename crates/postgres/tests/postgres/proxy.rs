@@ -11,6 +11,8 @@ use std::thread;
 const SOCKET: &str = ".s.PGSQL.5432";
 /// What a commit ends with on the wire.
 const COMMIT: &[u8] = b"COMMIT\0";
+/// The answer of a server that fails because its disk is full.
+const PANIC: &[u8] = b"E\0\0\0\x3BSPANIC\0VPANIC\0C53100\0Mcould not write to the log file\0\0";
 
 /// When the connection of the next commit is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +23,21 @@ pub(crate) enum Cut {
     BeforeCommit,
     /// After the server has committed, before it is told.
     AfterCommit,
+    /// As if the server failed: before it gets the commit, and after it has committed.
+    PanicBeforeCommit,
+    PanicAfterCommit,
 }
 
 impl Cut {
     fn of(number: u8) -> Self {
-        [Self::Never, Self::BeforeCommit, Self::AfterCommit][usize::from(number)]
+        let all = [
+            Self::Never,
+            Self::BeforeCommit,
+            Self::AfterCommit,
+            Self::PanicBeforeCommit,
+            Self::PanicAfterCommit,
+        ];
+        all[usize::from(number)]
     }
 }
 
@@ -91,18 +103,25 @@ fn serve(mut client: UnixStream, server: &Path, cut: &AtomicU8) {
     let Ok(mut server) = UnixStream::connect(server) else { return };
     let answers = (server.try_clone().unwrap(), client.try_clone().unwrap());
     let (mut from, mut to) = answers;
+    let is_silent = Arc::<AtomicBool>::default();
+    let silenced = Arc::clone(&is_silent);
     let back = thread::spawn(move || {
         let mut bytes = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
-            // An error: the client is gone. The answers are read on, as far as they come.
-            let _ = to.write_all(&bytes[..count]);
+            if !silenced.load(Ordering::SeqCst) {
+                // An error: the client is gone. The answers are read on, as far as they come.
+                let _ = to.write_all(&bytes[..count]);
+            }
         }
-        let _ = to.shutdown(Shutdown::Both);
+        if !silenced.load(Ordering::SeqCst) {
+            let _ = to.shutdown(Shutdown::Both);
+        }
     });
     let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = client.read(&mut bytes) {
         let has_commit = bytes[..count].windows(COMMIT.len()).any(|part| part == COMMIT);
-        match if has_commit { Cut::of(cut.swap(0, Ordering::SeqCst)) } else { Cut::Never } {
+        let cut = if has_commit { Cut::of(cut.swap(0, Ordering::SeqCst)) } else { Cut::Never };
+        match cut {
             Cut::Never => {
                 if server.write_all(&bytes[..count]).is_err() {
                     break;
@@ -115,6 +134,17 @@ fn serve(mut client: UnixStream, server: &Path, cut: &AtomicU8) {
                 server.write_all(&bytes[..count]).unwrap();
                 server.shutdown(Shutdown::Write).unwrap();
                 back.join().unwrap();
+                return;
+            }
+            Cut::PanicBeforeCommit | Cut::PanicAfterCommit => {
+                is_silent.store(true, Ordering::SeqCst);
+                if cut == Cut::PanicAfterCommit {
+                    server.write_all(&bytes[..count]).unwrap();
+                }
+                server.shutdown(Shutdown::Write).unwrap();
+                back.join().unwrap();
+                client.write_all(PANIC).unwrap();
+                client.shutdown(Shutdown::Both).unwrap();
                 return;
             }
         }
