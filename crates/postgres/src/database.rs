@@ -17,8 +17,13 @@ use crate::store::PostgresStore;
 
 /// How long a connection attempt takes at most, unless the parameters say so.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection to a host that does not answer is kept, unless the parameters say so.
+/// How long a connection to a host that does not answer is kept, unless the parameters say so: half
+/// of it idle, and the rest until the last of these probes is not answered. The server does the
+/// same: `TIMEOUTS` of a session.
 const SILENCE: Duration = Duration::from_secs(30);
+const IDLE: Duration = Duration::from_secs(15);
+const PROBES: u32 = 3;
+const PROBE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A database of spaces. Cheap to clone; its connections are shared by the stores of all spaces.
 ///
@@ -83,7 +88,13 @@ impl PostgresDatabase {
             config.tcp_user_timeout(SILENCE);
         }
         if !parameters.contains("keepalives_idle") {
-            config.keepalives_idle(SILENCE);
+            config.keepalives_idle(IDLE);
+        }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_interval(PROBE_INTERVAL);
+        }
+        if config.get_keepalives_retries().is_none() {
+            config.keepalives_retries(PROBES);
         }
         if config.get_application_name().is_none() {
             config.application_name("leafbase");

@@ -118,19 +118,19 @@ impl SessionPool {
         self: &Arc<Self>,
         request: impl FnMut(Lease) -> Result<T, RequestFailure>,
     ) -> Result<T, RequestFailure> {
-        self.retry_up_to(MAX_ATTEMPTS, request)
+        self.retry_while(|attempt| attempt < MAX_ATTEMPTS, request)
     }
 
-    /// [`Self::retry`] with another number of attempts after the first one.
-    pub(crate) fn retry_up_to<T>(
+    /// [`Self::retry`] after each attempt for which `may_retry` holds; the first is number 0.
+    pub(crate) fn retry_while<T>(
         self: &Arc<Self>,
-        attempts: u32,
+        may_retry: impl Fn(u32) -> bool,
         mut request: impl FnMut(Lease) -> Result<T, RequestFailure>,
     ) -> Result<T, RequestFailure> {
         let mut attempt = 0;
         loop {
             match self.lease().and_then(&mut request) {
-                Err(failure) if failure.kind != FailureKind::Refused && attempt < attempts => {
+                Err(failure) if failure.kind != FailureKind::Refused && may_retry(attempt) => {
                     self.close_idle();
                     pause_after(attempt);
                     attempt += 1;

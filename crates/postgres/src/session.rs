@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use futures_util::future::{try_join, try_join_all};
+use futures_util::future::{try_join_all, try_join3};
 use leafbase_model::{Result, invariant};
 use tokio_postgres::{Client, Config, Error as DriverError, Statement};
 
@@ -96,6 +96,14 @@ const SETTINGS: &str = "SELECT set_config(name, CASE name WHEN 'plan_cache_mode'
      THEN 'force_generic_plan' ELSE 'off' END, false) \
      FROM pg_settings WHERE name IN ('plan_cache_mode', 'enable_seqscan', 'enable_bitmapscan')";
 
+/// How long the server keeps the session of a host that does not answer, and with it the lock of a
+/// write: half a minute, as the host does, unless the parameters say so. Sockets of one machine
+/// have no such timeouts.
+const TIMEOUTS: &str = "SELECT set_config(name, CASE name WHEN 'tcp_user_timeout' THEN '30000' \
+     WHEN 'tcp_keepalives_idle' THEN '15' WHEN 'tcp_keepalives_interval' THEN '5' ELSE '3' END, \
+     false) FROM pg_settings WHERE name IN ('tcp_user_timeout', 'tcp_keepalives_idle', \
+     'tcp_keepalives_interval', 'tcp_keepalives_count') AND source IS DISTINCT FROM 'client'";
+
 impl Session {
     /// Connects.
     pub(crate) fn connect(
@@ -113,8 +121,10 @@ impl Session {
         if statements.is_none() {
             let texts = TEXTS.iter().map(|text| client.prepare(text));
             let settings = async { Ok(client.batch_execute(SETTINGS).await) };
+            let timeouts = async { Ok(client.batch_execute(TIMEOUTS).await) };
+            let prepared = try_join3(settings, timeouts, try_join_all(texts));
             // What a database refuses of the settings costs time alone.
-            let (_refused, prepared) = link.wait(try_join(settings, try_join_all(texts)))?;
+            let (_, _, prepared) = link.wait(prepared)?;
             *statements = Some(Statements::of(prepared).map_err(LinkError::Internal)?);
         }
         Ok(())

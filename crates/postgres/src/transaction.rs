@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::future::{join3, try_join, try_join3};
 use leafbase_kv::{KeyRange, Read, ReadHint, Transaction, Visit, VisitMany};
@@ -23,9 +24,9 @@ const MAX_KEY_BYTES: usize = 2_600;
 /// Bytes of a value, whose request has to be encoded before the commit is sent with it.
 const MAX_VALUE_BYTES: usize = 256 << 20;
 
-/// Attempts to find out whether a commit happened: about half a minute, in which another server
-/// takes the place of one that failed.
-const COMMIT_LOOKUPS: u32 = 30;
+/// How long it is tried to find out whether a commit happened: another server takes the place of
+/// one that failed.
+const LOOKUP_PERIOD: Duration = Duration::from_secs(30);
 /// Deletes the numbers of handles that have not written for long.
 const PRUNE_WRITERS: &str = "DELETE FROM leafbase_writers \
      WHERE space = $1 AND last_at < now() - INTERVAL '30 days'";
@@ -278,18 +279,22 @@ pub(crate) fn last_commit(
     writer: &str,
     start: &TransactionStart,
 ) -> Result<Option<i64>, RequestFailure> {
-    pool.retry_up_to(COMMIT_LOOKUPS, |mut lease| {
-        let pool = Arc::clone(lease.pool());
-        lease.set_open(true);
-        let answered = lease.session().and_then(|session| {
-            session.wait(|client, statements| async {
-                // The lock is free once the transaction in doubt has ended.
-                let begun = begin(client, statements, space, Some(start.clone()));
-                let read = async { client.query_opt(&statements.commits, &[&writer]).await };
-                let (_, row) = try_join(begun, read).await?;
-                row.map(|row| row.try_get(0)).transpose()
-            })
-        });
-        answered.map_err(|error| pool.failure(&error))
-    })
+    let began = Instant::now();
+    pool.retry_while(
+        |_| began.elapsed() < LOOKUP_PERIOD,
+        |mut lease| {
+            let pool = Arc::clone(lease.pool());
+            lease.set_open(true);
+            let answered = lease.session().and_then(|session| {
+                session.wait(|client, statements| async {
+                    // The lock is free once the transaction in doubt has ended.
+                    let begun = begin(client, statements, space, Some(start.clone()));
+                    let read = async { client.query_opt(&statements.commits, &[&writer]).await };
+                    let (_, row) = try_join(begun, read).await?;
+                    row.map(|row| row.try_get(0)).transpose()
+                })
+            });
+            answered.map_err(|error| pool.failure(&error))
+        },
+    )
 }

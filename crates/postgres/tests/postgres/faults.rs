@@ -11,7 +11,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 use leafbase_postgres::{PostgresDatabase, PostgresOptions};
 
 use crate::proxy::{Cut, Proxy};
-use crate::server::{parameters, server, unused_name};
+use crate::server::{Server, binaries, parameters, server, unused_name};
 
 const COUNTER: &[u8] = b"counter";
 
@@ -238,6 +238,36 @@ fn an_error_of_the_database_is_definite() {
     database.remove_space(&name).unwrap();
     assert_eq!(increment(&ours, b"").unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(database.open_store(&name).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+/// The server ends the session of a host that vanishes, and with it the lock of its write.
+#[test]
+fn the_server_gives_up_a_host_that_is_silent() {
+    let (Some(_), Some(binaries)) = (server(), binaries()) else { return };
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Server::start(&binaries, &[], &["listen_addresses=127.0.0.1"], port);
+    server.psql(
+        "postgres",
+        "CREATE TABLE timeouts (timeouts text); \
+         CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         INSERT INTO timeouts VALUES (concat_ws(' ', current_setting('tcp_keepalives_idle'), \
+         current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'), \
+         current_setting('tcp_user_timeout'))); RETURN NEW; END $$; \
+         CREATE TRIGGER noted BEFORE INSERT ON leafbase_writers \
+         FOR EACH ROW EXECUTE FUNCTION note()",
+    );
+    let parameters = format!("host=127.0.0.1 port={port} user=leafbase dbname=postgres");
+    let others = format!("{parameters} options=-ctcp_keepalives_idle=60");
+    for (name, parameters) in [("ours", &parameters), ("others", &others)] {
+        let database = PostgresDatabase::connect(parameters, PostgresOptions::new()).unwrap();
+        increment(&database.create_store(name).unwrap(), b"").unwrap();
+    }
+    // Divides by zero, and so fails, unless both were noted.
+    server.psql(
+        "postgres",
+        "SELECT 1 / (count(DISTINCT timeouts) / 2) FROM timeouts \
+         WHERE timeouts IN ('15 5 3 30000', '60 5 3 30000')",
+    );
 }
 
 #[test]
