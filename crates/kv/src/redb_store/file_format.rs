@@ -14,8 +14,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::page_format::{
     BRANCH, EntryWidths, LEAF, MAX_DEPTH, PAGE_BYTES, PagePointer, REGION_PAGES, bytes_at,
-    child_pointers, entry_count, u32_at,
+    child_pointers, entry_count, entry_ranges, u32_at,
 };
+use super::tables::ENTRIES_NAME;
 
 /// The first bytes of a redb file.
 const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
@@ -202,18 +203,26 @@ impl<'a> PageReader<'a> {
         }
     }
 
-    /// The root of the table of entries: the one with keys and values of any length.
+    /// The root of the table of entries.
     pub(super) fn entries_root(&self) -> Option<PagePointer> {
         let [primary, _] = CommitSlot::both(&self.header)?;
-        let mut root = None;
-        self.walk(primary.tables()?, &mut |definition| {
-            let tree = PageTree::of_table(definition)?;
-            if tree.widths.key.is_none() && tree.widths.value.is_none() {
-                root = tree.root;
+        let tables = self.tables(primary.tables()?)?;
+        let entries = tables.into_iter().find(|(name, _)| name == ENTRIES_NAME.as_bytes());
+        entries.and_then(|(_, tree)| tree.root)
+    }
+
+    /// The names and trees in a tree of tables. `None` if a page of it is corrupt.
+    fn tables(&self, tree: PageTree) -> Option<Vec<(Vec<u8>, PageTree)>> {
+        let mut tables = Vec::new();
+        self.walk(tree, &mut |leaf, count| {
+            let definitions = entry_ranges(leaf, count);
+            for (name, definition) in definitions {
+                let table = PageTree::of_table(leaf.get(definition)?)?;
+                tables.push((leaf.get(name)?.to_vec(), table));
             }
             Some(())
         })?;
-        root
+        Some(tables)
     }
 
     /// Verifies both trees of tables, and the contents of redb's own tables.
@@ -222,17 +231,20 @@ impl<'a> PageReader<'a> {
         if !primary.is_intact() {
             return None;
         }
-        self.walk(primary.tables()?, &mut |_| Some(()))?;
-        let mut system_trees = Vec::new();
-        self.walk(primary.system_tables()?, &mut |definition| {
-            system_trees.push(PageTree::of_table(definition)?);
-            Some(())
-        })?;
-        system_trees.into_iter().try_for_each(|tree| self.walk(tree, &mut |_| Some(())))
+        self.walk(primary.tables()?, &mut |_, _| Some(()))?;
+        let system_tables = self.tables(primary.system_tables()?)?.into_iter();
+        system_tables
+            .map(|(_, tree)| tree)
+            .try_for_each(|tree| self.walk(tree, &mut |_, _| Some(())))
     }
 
-    /// Verifies all pages of a tree and passes each value to `visit`. `None` if a page is corrupt.
-    fn walk(&self, tree: PageTree, visit: &mut dyn FnMut(&[u8]) -> Option<()>) -> Option<()> {
+    /// Verifies all pages of a tree and passes each leaf with the number of its entries to `visit`.
+    /// `None` if a page is corrupt.
+    fn walk(
+        &self,
+        tree: PageTree,
+        visit: &mut dyn FnMut(&[u8], usize) -> Option<()>,
+    ) -> Option<()> {
         let mut pending: Vec<_> = tree.root.map(|root| (root, 0)).into_iter().collect();
         while let Some((pointer, depth)) = pending.pop() {
             let page = self.page(pointer.number).ok()?;
@@ -243,11 +255,7 @@ impl<'a> PageReader<'a> {
             }
             let count = entry_count(&page)?;
             match *page.first()? {
-                LEAF => {
-                    for value in tree.widths.values(&page, count)? {
-                        visit(page.get(value)?)?;
-                    }
-                }
+                LEAF => visit(&page, count)?,
                 BRANCH => {
                     let before = pending.len();
                     pending.extend(child_pointers(&page, count).map(|child| (child, depth + 1)));

@@ -98,3 +98,45 @@ fn a_leaf_in_the_place_of_another_hides_nothing() {
     }
     assert!(leaves.len() > 5 && errors > 100 && found > 100, "{leaves:?} {errors} {found}");
 }
+
+/// An interrupted compaction may leave its table of zeros in the file. The pages of the entries are
+/// verified nevertheless.
+#[test]
+fn pages_next_to_the_table_of_zeros_are_verified() {
+    const PAGE: usize = 4_096;
+    const ZEROS: redb::TableDefinition<'_, &[u8], &[u8]> =
+        redb::TableDefinition::new("leafbase.zeros");
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    let put = |transaction: &mut dyn Transaction| {
+        (0..300_u16).try_for_each(|number| transaction.put(&number.to_be_bytes(), &[7; 100]))
+    };
+    store.write(WriteOptions::default(), &mut |transaction| put(transaction)).unwrap();
+    drop(store);
+    let database = redb::Builder::new().create_with_backend(disk.clone()).unwrap();
+    let mut transaction = database.begin_write().unwrap();
+    transaction.set_quick_repair(true);
+    transaction.open_table(ZEROS).unwrap().insert(&[0_u8][..], &[0_u8; 3_000][..]).unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    let image = disk.image();
+    let value_at = |page: &[u8]| page.windows(100).position(|bytes| bytes == [7; 100]);
+    let pages = image.chunks(PAGE).enumerate().skip(1);
+    let places = pages.filter_map(|(page, bytes)| Some(page * PAGE + value_at(bytes)?));
+    let mut errors = 0;
+    for at in places {
+        let damaged = Disk::new();
+        damaged.corrupt(|bytes| {
+            bytes.clone_from(&image);
+            bytes[at] = 8;
+        });
+        match open(&damaged).and_then(|store| content(&store)) {
+            Ok(content) => assert!(content.values().all(|value| value == &[7; 100]), "at {at}"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupted);
+                errors += 1;
+            }
+        }
+    }
+    assert!(errors > 5, "{errors} damaged pages were noticed");
+}
