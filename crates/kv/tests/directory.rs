@@ -178,6 +178,24 @@ fn creating_a_store_removes_abandoned_temporary_directories() {
     assert_eq!(files(&in_use), before, "another process creates it");
 }
 
+/// Each creation looks for abandoned directories, and finds those of the others.
+#[test]
+fn stores_are_created_next_to_each_other_at_the_same_time() {
+    let place = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let place = place.path();
+            scope.spawn(move || {
+                for number in 0..25 {
+                    let path = place.join(format!("{thread}-{number}"));
+                    drop(directory::create(path, &OpenOptions::new()).unwrap());
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 100, "nothing else is left there");
+}
+
 #[test]
 fn one_handle_at_a_time() {
     let place = Place::new();

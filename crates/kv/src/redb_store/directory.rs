@@ -32,9 +32,10 @@ const TEMPORARY_INFIX: &str = ".new-";
 /// Most names that are tried for a temporary directory.
 const MAX_TEMPORARY_NAMES: u32 = 10_000;
 
-/// How long an opening that shares a store waits for another one to recover it.
-const MAX_RECOVERY_WAIT: Duration = Duration::from_millis(250);
-const RECOVERY_POLL: Duration = Duration::from_millis(5);
+/// How long an opening waits for a handle that holds the lock for a moment: one that recovers a
+/// shared store, or looks whether a new one is abandoned.
+const MAX_LOCK_WAIT: Duration = Duration::from_millis(250);
+const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// Creates the directory `path` with an empty store and opens it.
 ///
@@ -69,7 +70,23 @@ pub fn create_with(
     let files = opened.map_err(|error| cannot_create(path, error))?;
     let mut directory = UnnamedDirectory { temporary, lock, parent: &parent, path };
     create_in(Arc::new(files), &mut directory, options, fill)?;
-    open(path, options)
+    open_created(path, options)
+}
+
+/// Opens a directory that was just given its name. A concurrent [`remove_abandoned`] that opened
+/// its lock file under the temporary name locks it for a moment.
+fn open_created(path: &Path, options: &OpenOptions) -> Result<RedbStore> {
+    let started = Instant::now();
+    loop {
+        match open(path, options) {
+            Err(error)
+                if error.kind() == ErrorKind::AlreadyOpen && started.elapsed() < MAX_LOCK_WAIT =>
+            {
+                thread::sleep(LOCK_POLL);
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Creates the directory `path` as [`create_with`] does, and opens it as [`open_shared`].
@@ -191,10 +208,9 @@ pub fn open_shared(
         match self::lock(path, true) {
             Ok(Some(lock)) => break lock,
             Err(error)
-                if error.kind() == ErrorKind::AlreadyOpen
-                    && started.elapsed() < MAX_RECOVERY_WAIT =>
+                if error.kind() == ErrorKind::AlreadyOpen && started.elapsed() < MAX_LOCK_WAIT =>
             {
-                thread::sleep(RECOVERY_POLL);
+                thread::sleep(LOCK_POLL);
             }
             Err(error) => return Err(error),
             Ok(None) => {}
@@ -292,8 +308,10 @@ fn create_sibling(parent: &Path, name: &str) -> Result<(TemporaryDirectory, Opti
         }
         let sibling = TemporaryDirectory(sibling);
         match lock(&sibling.0, false) {
-            Ok(lock) => return Ok((sibling, lock)),
-            // Another process found it without a lock, and removes it.
+            Ok(lock) if sibling.0.join(LOCK_FILE).exists() => return Ok((sibling, lock)),
+            // Another process found it without a lock, and has removed it before this one got the
+            // lock of a file that is no longer there, or is removing it.
+            Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyOpen || !sibling.0.exists() => {}
             Err(error) => return Err(error),
         }
