@@ -11,7 +11,7 @@ use leafbase::{
 use crate::frames;
 use crate::leader_options::LeaderOptions;
 use crate::lease::{self, HeldLease};
-use crate::manifest::{FileEntry, Manifest, SegmentEntry, file_prefix};
+use crate::manifest::{FileEntry, Manifest, PREFIXES, SegmentEntry, file_prefix};
 use crate::parts::put_parts;
 use crate::snapshots;
 use crate::store::{ReplicaStore, missing};
@@ -281,9 +281,12 @@ impl Leader {
     }
 
     fn delete_garbage(&self) -> Result<()> {
-        let names = self.store.list("")?;
-        let mut garbage = self.lease.manifest().garbage(&names);
-        garbage.try_for_each(|name| self.store.delete(name))
+        for prefix in PREFIXES {
+            let names = self.store.list(prefix)?;
+            let mut garbage = self.lease.manifest().garbage(&names);
+            garbage.try_for_each(|name| self.store.delete(name))?;
+        }
+        Ok(())
     }
 
     /// Puts the segments of the rows from `from` to the snapshot at `to`, which may be newer: the

@@ -15,6 +15,8 @@ use crate::store::{ObjectVersion, ReplicaStore, damaged};
 
 /// The name of the manifest.
 pub(crate) const MANIFEST: &str = "manifest";
+/// The prefixes of the names of all other objects.
+pub(crate) const PREFIXES: [&str; 3] = ["segments/", "files/", "snapshots/"];
 /// What its first line begins with.
 const TITLE: &str = "leafbase-replica";
 /// The version of the format of all objects.
@@ -124,11 +126,35 @@ impl SegmentEntry {
     }
 }
 
-/// The fence in the name of an object other than the manifest.
+/// The fence in the name of an object other than the manifest; `None` if no leader gives such a
+/// name: a store may have objects that are not the replica's.
 fn fence_of(name: &str) -> Option<FenceNumber> {
-    let (_, rest) = name.split_once('/')?;
-    let head = rest.split_once('/').map_or(rest, |(head, _)| head);
-    head.rsplit_once('-')?.1.parse().ok()
+    let parts: Vec<&str> = name.split('/').collect();
+    let (head, fence) = parts.get(1)?.rsplit_once('-')?;
+    match *parts.as_slice() {
+        ["segments", _] => {
+            let (first, last) = head.split_once('-')?;
+            number(first, 20)?;
+            number(last, 20)?;
+        }
+        ["files", _, part] => {
+            let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            (head.len() == 64 && head.bytes().all(is_digit)).then_some(())?;
+            number(part, 6)?;
+        }
+        ["snapshots", _, part] => {
+            number(head, 20)?;
+            number(part, 6)?;
+        }
+        _ => return None,
+    }
+    number(fence, 10)
+}
+
+/// A number with as many digits as it has in a name.
+fn number(text: &str, digits: usize) -> Option<u64> {
+    let number: u64 = text.parse().ok()?;
+    (format!("{number:0digits$}") == text).then_some(number)
 }
 
 impl Manifest {

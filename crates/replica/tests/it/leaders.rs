@@ -295,6 +295,49 @@ fn a_leader_goes_on_from_a_snapshot_after_compaction() {
     drop(copy);
 }
 
+/// A directory or a bucket may have other things: only what a leader can have put is deleted.
+#[test]
+fn objects_that_are_not_of_the_replica_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let store = MemoryObjects::new();
+    let space = Space::in_memory().unwrap();
+    let sequence = "00000000000000000009";
+    let others = [
+        "photos/2026-02",
+        "photos/lisbon-1/cat.jpg",
+        "notes-1/snapshots/00000000000000000001-0000000001/000000",
+        "segments/chapter-1",
+        &format!("segments/{sequence}-0000000001"),
+        &format!("segments/{sequence}-{sequence}-1"),
+        &format!("segments/{sequence}-{sequence}-0000000001/000000"),
+        "files/letter-0000000001/000000",
+        &format!("files/{}-0000000001/000000", "G".repeat(64)),
+        &format!("files/{}-0000000001", "a".repeat(64)),
+        &format!("snapshots/{sequence}-0000000001/0"),
+        &format!("snapshots/{sequence}/000000"),
+    ];
+    let unused = [
+        &format!("segments/{sequence}-{sequence}-0000000001"),
+        &format!("files/{}-0000000001/000000", "a".repeat(64)),
+        &format!("snapshots/{sequence}-0000000001/000000"),
+    ];
+    for name in others.into_iter().chain(unused.map(String::as_str)) {
+        store.put(name, b"bytes").unwrap();
+    }
+    let mut leader =
+        Leader::acquire(&space, store.clone(), options("one", directory, &clock)).unwrap();
+    space.connect().create_document("Trip").unwrap();
+    leader.snapshot().unwrap();
+    let names = store.names();
+    for other in others {
+        assert!(names.iter().any(|name| name == other), "{other} stays");
+    }
+    for name in unused {
+        assert!(!names.contains(name), "{name} is what a leader left");
+    }
+}
+
 /// A snapshot that is newer than what was shipped would be of another history than that of a
 /// follower that is promoted.
 #[test]
