@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use leafbase::{ChangePosition, Connection, ErrorKind, Result, Space, SpaceBuilder};
 
 use crate::apply::{RestorePoint, apply_segments, create_copy};
-use crate::directory_store::io_error;
+use crate::directory_store::{io_error, sync_directory};
 use crate::leader::Leader;
 use crate::leader_options::LeaderOptions;
 use crate::lease;
@@ -91,6 +92,12 @@ impl Follower {
         }
         let space = builder.clone().open(&path)?;
         lease::check_space(&manifest::read(&*store)?, space.meta()?.id)?;
+        // Of `start_over`, also of one that was stopped.
+        for leftover in [sibling(&path, "replaced"), sibling(&path, "fresh")] {
+            if let Err(error) = remove_directory(&leftover) {
+                tracing::warn!(%error, "a replaced copy of a space could not be removed");
+            }
+        }
         Ok(Self { space, store, builder, path })
     }
 
@@ -132,22 +139,22 @@ impl Follower {
     /// As [`Self::open`]; the old copy is gone once the new one is complete.
     pub fn start_over(self) -> Result<Self> {
         let Self { space, store, builder, path } = self;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // One process has the copy open, so the name is free, or of one that ended here.
-        let fresh = path.with_file_name(format!(".{name}.fresh"));
-        if let Err(error) = fs::remove_dir_all(&fresh)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            return Err(io_error("remove", &fresh, error));
-        }
+        // One process has the copy open, so the names are free, or of one that ended here.
+        let (fresh, replaced) = (sibling(&path, "fresh"), sibling(&path, "replaced"));
+        remove_directory(&fresh)?;
+        remove_directory(&replaced)?;
         with_manifest(&*store, |manifest| {
             create_copy((&*store, manifest), &builder, &fresh, RestorePoint::Newest)
         })?;
         space.close()?;
         // Without a copy for a moment: a directory cannot be exchanged on every system. A follower
-        // that is stopped here makes its copy again.
-        fs::remove_dir_all(&path).map_err(|error| io_error("remove", &path, error))?;
+        // that is stopped here makes its copy again. The old one is removed by `open_with`: while
+        // it is, it has the name of no copy.
+        fs::rename(&path, &replaced).map_err(|error| io_error("rename", &path, error))?;
         fs::rename(&fresh, &path).map_err(|error| io_error("create", &path, error))?;
+        path.parent()
+            .map_or(Ok(()), sync_directory)
+            .map_err(|error| io_error("create", &path, error))?;
         Self::open_with(builder, path, store)
     }
 
@@ -169,6 +176,21 @@ impl Follower {
         let leader = Leader::begin(&space, store, options, lease)?;
         space.promote();
         Ok((space, leader))
+    }
+}
+
+/// A hidden directory next to that of a copy.
+fn sibling(copy: &Path, extension: &str) -> PathBuf {
+    let name = copy.file_name().unwrap_or_default().to_string_lossy();
+    copy.with_file_name(format!(".{name}.{extension}"))
+}
+
+fn remove_directory(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(io_error("remove", path, error))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -166,6 +166,46 @@ fn a_follower_serves_searches_and_wakes_those_who_wait() {
     }
 }
 
+/// The moments at which `start_over` can be stopped: before the old copy is renamed, between the
+/// renames, and while the old copy is removed.
+#[test]
+fn a_follower_that_was_stopped_while_it_started_over_begins_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = MemoryObjects::new();
+    let space = Space::in_memory().unwrap();
+    let mut leader = Leader::acquire(&space, store.clone(), options(directory.path())).unwrap();
+    space.connect().create_document("Trip").unwrap();
+    leader.ship().unwrap();
+    let path = directory.path().join("copy");
+    let hidden = |extension: &str| directory.path().join(format!(".copy.{extension}"));
+    for has_copy in [true, false] {
+        for leftovers in [&["fresh"][..], &["replaced"], &["fresh", "replaced"]] {
+            let follower = Follower::open(&path, store.clone()).unwrap();
+            follower.catch_up().unwrap();
+            follower.close().unwrap();
+            if !has_copy {
+                std::fs::remove_dir_all(&path).unwrap();
+            }
+            for extension in leftovers {
+                std::fs::create_dir(hidden(extension)).unwrap();
+                std::fs::write(hidden(extension).join("file"), b"a part of a copy").unwrap();
+            }
+            let mut follower = Follower::open(&path, store.clone()).unwrap();
+            for starts_over in [false, true] {
+                if starts_over {
+                    follower = follower.start_over().unwrap();
+                }
+                follower.catch_up().unwrap();
+                assert_same(&dump(&follower.connect()), &dump(&space.connect()), "the copy");
+                let left = std::fs::read_dir(directory.path()).unwrap();
+                let left = left.map(|entry| entry.unwrap().file_name());
+                let left: Vec<_> = left.filter(|name| name != "scratch").collect();
+                assert_eq!(left, ["copy"], "{leftovers:?}");
+            }
+        }
+    }
+}
+
 /// The control: a follower that misses a row, or was written otherwise, is told so.
 #[test]
 fn a_lost_row_and_another_history_are_refused() {
