@@ -6,18 +6,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use leafbase::{ChangePosition, Connection, ErrorKind, Result, Space, SpaceBuilder};
+#[cfg(doc)]
+use leafbase::ErrorKind;
+use leafbase::{ChangePosition, Connection, Result, Space, SpaceBuilder};
 
 use crate::apply::{RestorePoint, apply_segments, create_copy};
 use crate::directory_store::{io_error, sync_directory};
 use crate::leader::Leader;
 use crate::leader_options::LeaderOptions;
 use crate::lease;
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, with_manifest};
 use crate::store::ReplicaStore;
-
-/// How often a manifest is read again that a leader replaced while its objects were read.
-const MAX_ATTEMPTS: usize = 8;
 
 /// A copy of a space in a directory of its own, which applies what its leader ships. It serves
 /// reads and searches, and is written by nothing else.
@@ -192,27 +191,4 @@ fn remove_directory(path: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Runs `read` with the manifest, and again with a later one if there is one by the time it failed:
-/// a leader deletes objects that its manifest does without.
-fn with_manifest<T>(
-    store: &dyn ReplicaStore,
-    mut read: impl FnMut(&Manifest) -> Result<T>,
-) -> Result<T> {
-    let mut manifest = manifest::read(store)?;
-    for _ in 1..MAX_ATTEMPTS {
-        match read(&manifest) {
-            // An object that a later manifest does without looks the same as one that was lost.
-            Err(error) if error.kind() == ErrorKind::Corrupted => {
-                let later = manifest::read(store)?;
-                if later == manifest {
-                    return Err(error);
-                }
-                manifest = later;
-            }
-            outcome => return outcome,
-        }
-    }
-    read(&manifest)
 }

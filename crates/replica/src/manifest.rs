@@ -19,6 +19,8 @@ pub(crate) const MANIFEST: &str = "manifest";
 pub(crate) const PREFIXES: [&str; 3] = ["segments/", "files/", "snapshots/"];
 /// What its first line begins with.
 const TITLE: &str = "leafbase-replica";
+/// How often a manifest is read again that a leader replaced while its objects were read.
+const MAX_ATTEMPTS: usize = 8;
 /// The version of the format of all objects.
 const FORMAT: u32 = 1;
 
@@ -231,4 +233,27 @@ pub(crate) fn read(store: &dyn ReplicaStore) -> Result<Manifest> {
     let nothing =
         || Error::new(ErrorKind::NotFound, "there is no replica: nothing was shipped yet");
     find(store)?.map(|(manifest, _)| manifest).ok_or_else(nothing)
+}
+
+/// Runs `use_it` with the manifest, and again with a later one if there is one by the time it failed:
+/// a leader deletes objects that its manifest does without.
+pub(crate) fn with_manifest<T>(
+    store: &dyn ReplicaStore,
+    mut use_it: impl FnMut(&Manifest) -> Result<T>,
+) -> Result<T> {
+    let mut manifest = read(store)?;
+    for _ in 1..MAX_ATTEMPTS {
+        match use_it(&manifest) {
+            // An object that a later manifest does without looks the same as one that was lost.
+            Err(error) if error.kind() == ErrorKind::Corrupted => {
+                let later = read(store)?;
+                if later == manifest {
+                    return Err(error);
+                }
+                manifest = later;
+            }
+            outcome => return outcome,
+        }
+    }
+    use_it(&manifest)
 }

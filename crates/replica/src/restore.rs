@@ -7,7 +7,7 @@ use leafbase::ErrorKind;
 use leafbase::{ChangePosition, Result, Space};
 
 use crate::apply::{RestorePoint, create_copy};
-use crate::manifest;
+use crate::manifest::with_manifest;
 use crate::store::ReplicaStore;
 
 /// Makes the space of a moment in the new directory `path`, and returns the position after its
@@ -49,6 +49,6 @@ pub fn restore(
     path: impl AsRef<Path>,
     moment: RestorePoint,
 ) -> Result<ChangePosition> {
-    let manifest = manifest::read(store)?;
-    create_copy((store, &manifest), &Space::builder(), path.as_ref(), moment)
+    let (builder, path) = (Space::builder(), path.as_ref());
+    with_manifest(store, |manifest| create_copy((store, manifest), &builder, path, moment))
 }

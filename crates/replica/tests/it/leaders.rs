@@ -195,6 +195,33 @@ impl ReplicaStore for Interrupted {
     }
 }
 
+/// A leader that keeps one snapshot deletes the objects that a restore is about to read: it reads
+/// those that took their place.
+#[test]
+fn a_restore_next_to_a_leader_reads_a_later_manifest() {
+    for calls in 0..3 {
+        let directory = tempfile::tempdir().unwrap();
+        let (directory, clock) = (directory.path(), SetClock::default());
+        let store = Arc::new(Interrupted::new());
+        let space = Space::in_memory().unwrap();
+        let options = options("one", directory, &clock).keep_snapshots(1);
+        let mut leader = Leader::acquire(&space, store.clone(), options).unwrap();
+        space.connect().create_document("Trip").unwrap();
+        leader.ship().unwrap();
+        let notes = space.connect();
+        store.interrupt_after(calls, move || {
+            notes.create_document("Diary").unwrap();
+            leader.snapshot().unwrap();
+        });
+        let path = directory.join("restored");
+        restore(&*store, &path, RestorePoint::Newest).unwrap();
+        assert!(store.was_interrupted());
+        let restored = Space::open(&path).unwrap();
+        let documents = restored.connect().documents().unwrap().len();
+        assert!(documents == 2 || calls == 2, "{documents} after {calls} calls");
+    }
+}
+
 /// The control: over a store that ignores the condition of a put, a fenced leader goes on.
 #[test]
 fn a_store_that_ignores_fences_is_found_out() {
