@@ -74,14 +74,23 @@ pub(crate) fn snapshot_before(manifest: &Manifest, moment: RestorePoint) -> Resu
 pub(crate) struct ScratchDirectory(Option<PathBuf>);
 
 impl ScratchDirectory {
-    /// The new directory `path`. One of a program that ended is replaced.
-    pub(crate) fn create(path: PathBuf) -> Result<Self> {
-        let created = match fs::remove_dir_all(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => fs::create_dir_all(&path),
+    /// A new directory whose name begins with `stem`: each of several threads and programs gets one
+    /// of its own.
+    pub(crate) fn create(stem: &Path) -> Result<Self> {
+        let created = || {
+            stem.parent().map_or(Ok(()), fs::create_dir_all)?;
+            let mut number = 0_u64;
+            loop {
+                let mut path = stem.as_os_str().to_owned();
+                path.push(format!("-{number}"));
+                match fs::create_dir(&path) {
+                    // Of another thread, or of a program that was stopped.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                    created => return created.map(|()| PathBuf::from(path)),
+                }
+            }
         };
-        created.map_err(|error| io_error("create", &path, error))?;
-        Ok(Self(Some(path)))
+        created().map(|path| Self(Some(path))).map_err(|error| io_error("create", stem, error))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -112,9 +121,9 @@ impl Drop for ScratchDirectory {
     }
 }
 
-/// A directory beside `path`, in which a space is made before it gets the name.
+/// How the name of a directory beside `path` begins in which a space is made before it gets the
+/// name.
 fn unfinished(path: &Path) -> PathBuf {
-    // The process in the name: of two restores to one path, the rename decides which one gets it.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.replica-{}", std::process::id()))
 }
@@ -131,7 +140,7 @@ pub(crate) fn create_copy(
         return Err(Error::validation(format!("there is something at {} already", path.display())));
     }
     let snapshot = snapshot_before(manifest, moment)?;
-    let directory = ScratchDirectory::create(unfinished(path))?;
+    let directory = ScratchDirectory::create(&unfinished(path))?;
     download(store, snapshot, &directory.path().join(SPACE_FILE))?;
     let space = builder.clone().follower(true).open(directory.path())?;
     let found = (space.meta()?.id, space.connect().last_position()?);

@@ -11,7 +11,7 @@ use leafbase::{
 use crate::frames;
 use crate::leader_options::LeaderOptions;
 use crate::lease::{self, HeldLease};
-use crate::manifest::{FileEntry, Manifest, PREFIXES, SegmentEntry, file_prefix};
+use crate::manifest::{FileEntry, Manifest, PREFIXES, SegmentEntry, SnapshotEntry, file_prefix};
 use crate::parts::put_parts;
 use crate::snapshots;
 use crate::store::{ReplicaStore, missing};
@@ -71,6 +71,9 @@ pub struct Leader {
     /// Changes shipped and snapshots made since the last reply of [`Leader::ship`].
     changes: u64,
     snapshots: u64,
+    /// Copies that were begun: each has a name of its own, so that none replaces a part of one that
+    /// the manifest names.
+    copies: u64,
 }
 
 impl Leader {
@@ -114,8 +117,8 @@ impl Leader {
             Err(error) if error.kind() == ErrorKind::HistoryGone && options.start_over => false,
             checked => checked.map(|()| true)?,
         };
-        let mut leader =
-            Self { space: space.clone(), store, options, lease, changes: 0, snapshots: 0 };
+        let space = space.clone();
+        let mut leader = Self { space, store, options, lease, changes: 0, snapshots: 0, copies: 0 };
         // Of a leader that ended between its puts and its manifest.
         leader.delete_garbage()?;
         if !is_past || leader.lease.manifest().snapshots.is_empty() {
@@ -196,7 +199,7 @@ impl Leader {
     /// As [`Self::ship`].
     pub fn snapshot(&mut self) -> Result<ChangePosition> {
         self.check_fence()?;
-        let snapshot = snapshots::put(&self.space, &*self.store, self.fence(), &self.options)?;
+        let snapshot = self.put_snapshot()?;
         // Without a change in between, the new copy takes the place of the last one.
         let position = snapshot.position;
         let Some(segments) = self.put_segments(self.position(), position)? else {
@@ -264,7 +267,7 @@ impl Leader {
     /// Begins with a new snapshot and `segments` that no older change is in, and deletes all else:
     /// a purge redacted older changes, or they are not the past of this space.
     fn reset(&mut self, segments: Vec<SegmentEntry>) -> Result<()> {
-        let snapshot = snapshots::put(&self.space, &*self.store, self.fence(), &self.options)?;
+        let snapshot = self.put_snapshot()?;
         let newer = match segments.last() {
             Some(segment) => self.put_segments(segment.last, snapshot.position)?,
             None => None,
@@ -278,6 +281,12 @@ impl Leader {
         self.publish(manifest)?;
         self.snapshots += 1;
         self.delete_garbage()
+    }
+
+    fn put_snapshot(&mut self) -> Result<SnapshotEntry> {
+        let name = (self.fence(), self.copies);
+        self.copies += 1;
+        snapshots::put(&self.space, &*self.store, name, &self.options)
     }
 
     fn delete_garbage(&self) -> Result<()> {

@@ -47,6 +47,8 @@ pub(crate) struct SnapshotEntry {
     pub(crate) at: Timestamp,
     /// The leader that made it.
     pub(crate) fence: FenceNumber,
+    /// The number of the copy among all that this leader began.
+    pub(crate) number: u64,
     /// The parts of its file.
     pub(crate) parts: StoredParts,
 }
@@ -99,13 +101,13 @@ pub(crate) struct Manifest {
 impl SnapshotEntry {
     /// The prefix of the names of its parts.
     pub(crate) fn prefix(&self) -> String {
-        snapshot_prefix(self.position.sequence(), self.fence)
+        snapshot_prefix(self.position.sequence(), self.fence, self.number)
     }
 }
 
 /// The prefix of the parts of a copy.
-pub(crate) fn snapshot_prefix(sequence: u64, fence: FenceNumber) -> String {
-    format!("snapshots/{sequence:020}-{fence:010}")
+pub(crate) fn snapshot_prefix(sequence: u64, fence: FenceNumber, number: u64) -> String {
+    format!("snapshots/{sequence:020}-{fence:010}-{number:06}")
 }
 
 impl FileEntry {
@@ -132,25 +134,27 @@ impl SegmentEntry {
 /// name: a store may have objects that are not the replica's.
 fn fence_of(name: &str) -> Option<FenceNumber> {
     let parts: Vec<&str> = name.split('/').collect();
-    let (head, fence) = parts.get(1)?.rsplit_once('-')?;
-    match *parts.as_slice() {
-        ["segments", _] => {
-            let (first, last) = head.split_once('-')?;
+    let words: Vec<&str> = parts.get(1)?.split('-').collect();
+    match (parts.as_slice(), words.as_slice()) {
+        (["segments", _], [first, last, fence]) => {
             number(first, 20)?;
             number(last, 20)?;
+            number(fence, 10)
         }
-        ["files", _, part] => {
+        (["files", _, part], [sha256, fence]) => {
             let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-            (head.len() == 64 && head.bytes().all(is_digit)).then_some(())?;
+            (sha256.len() == 64 && sha256.bytes().all(is_digit)).then_some(())?;
             number(part, 6)?;
+            number(fence, 10)
         }
-        ["snapshots", _, part] => {
-            number(head, 20)?;
+        (["snapshots", _, part], [sequence, fence, copy]) => {
+            number(sequence, 20)?;
+            number(copy, 6)?;
             number(part, 6)?;
+            number(fence, 10)
         }
-        _ => return None,
+        _ => None,
     }
-    number(fence, 10)
 }
 
 /// A number with as many digits as it has in a name.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use leafbase::{Clock, CompactOptions, ErrorKind, ListDocuments, Space, Timestamp};
+use leafbase::{Clock, CompactOptions, ErrorKind, ListDocuments, Space, Timestamp, bulk};
 use leafbase_replica::{
     DirectoryStore, Follower, Leader, LeaderOptions, ReplicaStore, RestorePoint, restore,
 };
@@ -333,7 +333,7 @@ fn objects_that_are_not_of_the_replica_stay() {
     let others = [
         "photos/2026-02",
         "photos/lisbon-1/cat.jpg",
-        "notes-1/snapshots/00000000000000000001-0000000001/000000",
+        "notes-1/snapshots/00000000000000000001-0000000001-000000/000000",
         "segments/chapter-1",
         &format!("segments/{sequence}-0000000001"),
         &format!("segments/{sequence}-{sequence}-1"),
@@ -341,13 +341,13 @@ fn objects_that_are_not_of_the_replica_stay() {
         "files/letter-0000000001/000000",
         &format!("files/{}-0000000001/000000", "G".repeat(64)),
         &format!("files/{}-0000000001", "a".repeat(64)),
-        &format!("snapshots/{sequence}-0000000001/0"),
-        &format!("snapshots/{sequence}/000000"),
+        &format!("snapshots/{sequence}-0000000001-000000/0"),
+        &format!("snapshots/{sequence}-0000000001/000000"),
     ];
     let unused = [
         &format!("segments/{sequence}-{sequence}-0000000001"),
         &format!("files/{}-0000000001/000000", "a".repeat(64)),
-        &format!("snapshots/{sequence}-0000000001/000000"),
+        &format!("snapshots/{sequence}-0000000001-000000/000000"),
     ];
     for name in others.into_iter().chain(unused.map(String::as_str)) {
         store.put(name, b"bytes").unwrap();
@@ -363,6 +363,79 @@ fn objects_that_are_not_of_the_replica_stay() {
     for name in unused {
         assert!(!names.contains(name), "{name} is what a leader left");
     }
+}
+
+/// A second snapshot without a change in between has other bytes, as host records are no changes:
+/// cut off anywhere, it leaves the one before whole.
+#[test]
+fn a_snapshot_that_is_cut_off_replaces_no_part_of_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let store = MemoryObjects::new();
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let mut leader =
+        Leader::acquire(&space, store.clone(), options("one", directory, &clock)).unwrap();
+    let restored = |name: String| {
+        let path = directory.join(name);
+        restore(&*store, &path, RestorePoint::Newest).unwrap();
+        let copy = Space::open(&path).unwrap();
+        bulk::read(&copy.connect(), |view| view.host_record(trip, "app")).unwrap()
+    };
+    let mut shipped = None;
+    let mut cuts = 0;
+    for calls in 0..12 {
+        let record = format!("page {calls}").into_bytes();
+        bulk::put_host_records(&notes, "app", &[(trip, Some(record.clone()))]).unwrap();
+        store.fail_after(calls);
+        let snapshot = leader.snapshot();
+        store.heal();
+        let found = restored(format!("copy-{calls}"));
+        if snapshot.is_err() {
+            cuts += 1;
+            // Cut off after its manifest, it counts.
+            assert!(found == shipped || found.as_ref() == Some(&record), "after {calls} calls");
+        } else {
+            assert_eq!(found.as_ref(), Some(&record));
+        }
+        shipped = found;
+    }
+    assert!((3..12).contains(&cuts), "{cuts} snapshots were cut off");
+    leader = Leader::acquire(&space, store.clone(), options("one", directory, &clock)).unwrap();
+    notes.create_document("Diary").unwrap();
+    leader.ship().unwrap();
+    assert_eq!(restored("copy".into()), shipped);
+    let copies = store.names().into_iter().filter(|name| name.starts_with("snapshots/"));
+    assert_eq!(copies.count(), 1, "nothing of the others is left");
+}
+
+/// Two spaces of one process with one directory for their copies: each ships its own.
+#[test]
+fn leaders_share_a_scratch_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let barrier = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        for who in ["alpha", "beta"] {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                let space = Space::builder().name(who).in_memory().unwrap();
+                space.connect().create_document(who).unwrap();
+                for round in 0..20 {
+                    let store = MemoryObjects::new();
+                    barrier.wait();
+                    let options = LeaderOptions::new(who, directory.join("scratch"));
+                    Leader::acquire(&space, store.clone(), options).unwrap();
+                    let path = directory.join(format!("{who}-{round}"));
+                    restore(&*store, &path, RestorePoint::Newest).unwrap();
+                    let copy = Space::open(&path).unwrap();
+                    assert_eq!(copy.connect().documents().unwrap()[0].title, who);
+                }
+            });
+        }
+    });
+    assert_eq!(std::fs::read_dir(directory.join("scratch")).unwrap().count(), 0);
 }
 
 /// A snapshot that is newer than what was shipped would be of another history than that of a
