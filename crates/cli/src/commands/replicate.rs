@@ -1,5 +1,6 @@
 //! `leafbase replicate`: ships the changes of the space to a replica.
 
+use std::io::Write;
 use std::time::Duration;
 
 use clap::Args;
@@ -7,9 +8,10 @@ use leafbase::{ChangePosition, Connection, ErrorKind, Space};
 use leafbase_replica::{Leader, LeaderOptions, Shipment};
 
 use super::follow;
-use crate::context::CommandContext;
+use crate::context::{CommandContext, open_beside};
 use crate::error::{CliError, CliResult};
 use crate::interrupt;
+use crate::out;
 use crate::replica_address::ReplicaAddress;
 use crate::show::line;
 
@@ -19,8 +21,9 @@ const MIB: u64 = 1 << 20;
 ///
 /// A replica is a directory, on another disk or a network drive. Whatever was shipped can be
 /// restored to any change or time (leafbase restore), and followed (leafbase follow).
-/// Between rounds the space is closed, so that other programs can write to it. Of several
-/// machines with the same space one ships: another one waits until its term has ended.
+/// Between rounds the space is closed, so that other programs can write to it; while one that does
+/// not share it has it open, nothing is shipped. Of several machines with the same space one ships:
+/// another one waits until its term has ended.
 #[derive(Debug, Args)]
 pub(crate) struct ReplicateCommand {
     #[command(flatten)]
@@ -89,18 +92,28 @@ impl ReplicateCommand {
         let mut shipped = leader.position();
         // Released between rounds, so that other programs can open the space for writing.
         drop((leader, notes));
+        let mut is_waiting = false;
         while !interrupt::pause(Duration::from_secs(self.interval)) {
             context.out.flush()?;
-            let notes = match Space::builder().read_only(true).open(&path) {
+            let notes = match open_beside(&Space::builder().read_only(true), &path) {
                 Ok(space) => space.connect(),
-                // Another program is writing: the next round ships it.
-                Err(error) if error.kind() == ErrorKind::AlreadyOpen => continue,
+                // Another program is writing: a later round ships it.
+                Err(error) if error.kind() == ErrorKind::AlreadyOpen => {
+                    if !is_waiting {
+                        // A failed write loses the line alone.
+                        let mut errors = out::error_stream(context.options.color);
+                        drop(writeln!(errors, "waiting to ship: {error}"));
+                    }
+                    is_waiting = true;
+                    continue;
+                }
                 Err(error) => return Err(error.into()),
             };
+            is_waiting = false;
             if notes.last_position()? == shipped {
                 continue;
             }
-            leader = lead(&notes, &options)?;
+            let mut leader = lead(&notes, &options)?;
             show(context, &leader.ship()?)?;
             shipped = leader.position();
         }

@@ -62,6 +62,46 @@ fn commands_work_beside_a_program_that_shares_the_space() {
     assert_eq!(notes.search("tickets").unwrap().len(), 1);
 }
 
+/// What is written meanwhile is shipped while others share the space; one that does not is waited
+/// for, which is said once.
+#[test]
+fn changes_of_a_program_that_shares_the_space_are_shipped() {
+    let mut desk = Desk::new();
+    let path = desk.path().join("shared.leafbase");
+    let space = leafbase::Space::builder().shared(true).create(&path).unwrap();
+    space.connect().create_document("Trip").unwrap();
+    let mut replicate =
+        desk.shell("exec leafbase -s shared.leafbase replicate replica --interval 1 2>&1");
+    let mut replicate = replicate.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(replicate.stdout.take().unwrap()).lines();
+    let mut line = || lines.next().unwrap().unwrap();
+    assert_eq!(line(), "shipped 0 changes and 1 snapshot up to change 1");
+    space.connect().create_document("Diary").unwrap();
+    assert_eq!(line(), "shipped 1 change and 0 snapshots up to change 2");
+    space.close().unwrap();
+    let space = loop {
+        match leafbase::Space::open(&path) {
+            // A round.
+            Err(error) if error.kind() == leafbase::ErrorKind::AlreadyOpen => {}
+            opened => break opened.unwrap(),
+        }
+    };
+    space.connect().create_document("Packing").unwrap();
+    let waiting = "waiting to ship: shared.leafbase is open in another handle of this or another \
+                   process";
+    assert_eq!(line(), waiting);
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    space.close().unwrap();
+    assert_eq!(line(), "shipped 1 change and 0 snapshots up to change 3");
+    // It is closed between rounds, also after one that shipped something.
+    assert_eq!(
+        desk.run("leafbase -s shared.leafbase add x --to 2024-01-01"),
+        "added 1 block to 2024-01-01\n"
+    );
+    Command::new("kill").args(["-s", "INT", &replicate.id().to_string()]).status().unwrap();
+    assert!(replicate.wait().unwrap().success(), "an interrupt is how it ends");
+}
+
 #[test]
 fn what_another_program_has_open_is_waited_for() {
     let mut desk = Desk::new();
