@@ -23,6 +23,9 @@ pub(crate) fn put(
     let scratch = ScratchDirectory::create(&stem)?;
     let path = scratch.path().join("copy");
     space.backup_to(&path)?;
+    // What is shipped survives here, too: otherwise this space would be another one's after a power
+    // loss.
+    space.flush()?;
     // The copy says itself which change is its last: others write in the meantime.
     let copy = Space::builder().read_only(true).open(&path)?;
     let (found, expected) = (copy.meta()?.id, space.meta()?.id);

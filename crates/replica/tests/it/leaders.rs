@@ -2,10 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use leafbase::{Clock, CompactOptions, ErrorKind, ListDocuments, Space, Timestamp, bulk};
+use leafbase::kv::{self, MemoryStore};
+use leafbase::{
+    Clock, CompactOptions, Durability, ErrorKind, ListDocuments, Space, Timestamp, bulk,
+};
 use leafbase_replica::{
     DirectoryStore, Follower, Leader, LeaderOptions, ReplicaStore, RestorePoint, restore,
 };
@@ -471,5 +474,77 @@ fn a_snapshot_ships_the_changes_in_it() {
         titles.sort_unstable();
         assert_eq!(titles, ["in the snapshot", "new", "shipped"]);
         assert_same(&dump(&restored.connect()), &dump(&copy.connect()), "what the new one shipped");
+    }
+}
+
+/// A store whose relaxed writes a power loss takes.
+#[derive(Debug, Default)]
+struct VolatileStore {
+    inner: MemoryStore,
+    has_relaxed: AtomicBool,
+}
+
+impl kv::Store for VolatileStore {
+    fn snapshot(&self) -> leafbase::Result<Box<dyn kv::Snapshot>> {
+        self.inner.snapshot()
+    }
+
+    fn write(
+        &self,
+        options: kv::WriteOptions,
+        f: &mut dyn FnMut(&mut dyn kv::Transaction) -> leafbase::Result<()>,
+    ) -> leafbase::Result<()> {
+        self.inner.write(options, f)?;
+        let is_relaxed = options.durability == Durability::Relaxed;
+        self.has_relaxed.store(is_relaxed, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn flush(&self) -> leafbase::Result<()> {
+        self.has_relaxed.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn compact(&self) -> leafbase::Result<()> {
+        Ok(())
+    }
+
+    fn verify(&self) -> leafbase::Result<bool> {
+        Ok(true)
+    }
+
+    fn bytes(&self) -> leafbase::Result<u64> {
+        Ok(0)
+    }
+}
+
+/// Otherwise the space would have another history than its replica after a power loss.
+#[test]
+fn relaxed_writes_are_durable_before_they_are_shipped() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let disk = Arc::new(VolatileStore::default());
+    let builder = Space::builder().durability(Durability::Relaxed);
+    let space = builder.over(disk.clone(), true).unwrap();
+    let notes = space.connect();
+    let store = Arc::new(Interrupted::new());
+    let mut leader = None;
+    for (round, title) in ["Trip", "Diary", "Packing"].into_iter().enumerate() {
+        notes.create_document(title).unwrap();
+        assert!(disk.has_relaxed.load(Ordering::SeqCst), "the control");
+        let seen = Arc::clone(&disk);
+        // After the manifest is read (and, at first, replaced): the next object is put.
+        store.interrupt_after([3, 1, 1][round], move || {
+            assert!(!seen.has_relaxed.load(Ordering::SeqCst), "{title} is shipped");
+        });
+        match (&mut leader, round) {
+            (Some(leader), 1) => drop(Leader::ship(leader).unwrap()),
+            (Some(leader), _) => drop(leader.snapshot().unwrap()),
+            (None, _) => {
+                let options = options("one", directory, &clock);
+                leader = Some(Leader::acquire(&space, store.clone(), options).unwrap());
+            }
+        }
+        assert!(store.was_interrupted());
     }
 }

@@ -2,9 +2,7 @@
 
 use std::io::Read;
 
-#[cfg(doc)]
-use leafbase_model::ErrorKind;
-use leafbase_model::{AssetRecord, ChangePosition, Edit, Result};
+use leafbase_model::{AssetRecord, ChangePosition, Edit, ErrorKind, Result};
 use leafbase_store::ChangeRow;
 use leafbase_store::kv::WriteOptions;
 
@@ -16,7 +14,8 @@ use crate::operations::files::Upload;
 impl Connection<Full> {
     /// The rows of the change log after a position as they are stored, for a space that follows
     /// this one ([`Space::follow`]): those of one version of the space, up to the row with which
-    /// they reach `enough_bytes`. None at the end of the log.
+    /// they reach `enough_bytes`. None at the end of the log. They are durable: a space that is
+    /// written has whatever those that follow it have, also after a power loss.
     ///
     /// ```
     /// use leafbase::{ChangePosition, ChangeRow};
@@ -31,14 +30,24 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::changes_since`].
+    /// As [`Self::changes_since`]; errors of the disk.
     pub fn change_rows(
         &self,
         position: impl Into<ChangePosition>,
         enough_bytes: usize,
     ) -> Result<Vec<ChangeRow>> {
         let position = position.into();
-        self.operation("change_rows").read_all(|reader| reader.rows_after(position, enough_bytes))
+        let operation = self.operation("change_rows");
+        let rows = operation.read_all(|reader| reader.rows_after(position, enough_bytes))?;
+        if rows.is_empty() {
+            return Ok(rows);
+        }
+        // Costs nothing unless writes were relaxed.
+        match self.space().store()?.make_durable() {
+            // Of a handle that only reads: who writes decides.
+            Err(error) if error.kind() == ErrorKind::ReadOnly => Ok(rows),
+            durable => durable.map(|()| rows),
+        }
     }
 }
 
