@@ -286,7 +286,8 @@ impl Leader {
     fn put_snapshot(&mut self) -> Result<SnapshotEntry> {
         let name = (self.fence(), self.copies);
         self.copies += 1;
-        snapshots::put(&self.space, &*self.store, name, &self.options)
+        let previous = self.lease.manifest().snapshots.last();
+        snapshots::put(&self.space, &*self.store, name, previous, &self.options)
     }
 
     fn delete_garbage(&self) -> Result<()> {

@@ -43,7 +43,7 @@ pub(crate) struct LeaderLease {
 pub(crate) struct SnapshotEntry {
     /// The position after the last change in it.
     pub(crate) position: ChangePosition,
-    /// The time of that change, or, if its log no longer has it, of the copy.
+    /// The latest time of its changes; if its log has none, the time of the copy.
     pub(crate) at: Timestamp,
     /// The leader that made it.
     pub(crate) fence: FenceNumber,

@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use leafbase::bulk::invariant;
-use leafbase::{ChangePosition, Connection, Result, Space, Timestamp};
+use leafbase::{ChangePosition, Connection, ErrorKind, Result, Space, Timestamp};
 
 use crate::apply::{SPACE_FILE, ScratchDirectory};
 use crate::directory_store::io_error;
@@ -12,11 +12,13 @@ use crate::manifest::{FenceNumber, SnapshotEntry, snapshot_prefix};
 use crate::parts::put_parts;
 use crate::store::ReplicaStore;
 
-/// Puts a copy of the space as it is now, as the one with this number of the leader.
+/// Puts a copy of the space as it is now, as the one with this number of the leader. `previous` is
+/// the copy before.
 pub(crate) fn put(
     space: &Space,
     store: &dyn ReplicaStore,
     (fence, number): (FenceNumber, u64),
+    previous: Option<&SnapshotEntry>,
     options: &LeaderOptions,
 ) -> Result<SnapshotEntry> {
     let stem = options.scratch.join(format!("leafbase-snapshot-{}", std::process::id()));
@@ -32,7 +34,7 @@ pub(crate) fn put(
     invariant!(found == expected, "a copy of space {expected} is shipped, not one of {found}");
     let notes = copy.connect();
     let position = notes.last_position()?;
-    let at = last_change(&notes, position)?.unwrap_or_else(|| options.clock.now());
+    let at = latest_time(&notes, previous)?.unwrap_or_else(|| options.clock.now());
     copy.close()?;
     let path = path.join(SPACE_FILE);
     let file = File::open(&path).map_err(|error| io_error("read", &path, error))?;
@@ -41,15 +43,22 @@ pub(crate) fn put(
     Ok(SnapshotEntry { position, at, fence, number, parts })
 }
 
-/// The time of the last change; `None` if the log does not have it.
-fn last_change(notes: &Connection, position: ChangePosition) -> Result<Option<Timestamp>> {
-    if position == notes.log_begins_at()? {
-        return Ok(None);
-    }
-    // The last row may cover several sequences, whose log goes on before the first of them.
-    let rows = match notes.changes_since(position.sequence().saturating_sub(1)).next() {
-        Some(Ok(change)) => Some(change.stamp.at),
-        _ => None,
+/// The latest time of all changes, which a clock that was set back may have given to any of them;
+/// `None` if the log has no change.
+fn latest_time(notes: &Connection, previous: Option<&SnapshotEntry>) -> Result<Option<Timestamp>> {
+    let since = |position: ChangePosition| -> Result<Option<Timestamp>> {
+        let mut latest = None;
+        for change in notes.changes_since(position) {
+            latest = latest.max(Some(change?.stamp.at));
+        }
+        Ok(latest)
     };
-    Ok(rows)
+    if let Some(previous) = previous {
+        match since(previous.position) {
+            // The log no longer has that change, or it is of another history.
+            Err(error) if error.kind() == ErrorKind::HistoryGone => {}
+            latest => return Ok(latest?.max(Some(previous.at))),
+        }
+    }
+    since(notes.log_begins_at()?)
 }

@@ -548,3 +548,38 @@ fn relaxed_writes_are_durable_before_they_are_shipped() {
         assert!(store.was_interrupted());
     }
 }
+
+/// A clock may be set back: a snapshot has changes that are later than its last one.
+#[test]
+fn a_time_is_that_of_the_latest_change_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let store = MemoryObjects::new();
+    let space = Space::builder().clock(clock.clone()).in_memory().unwrap();
+    let mut leader =
+        Leader::acquire(&space, store.clone(), options("one", directory, &clock)).unwrap();
+    for (at, title) in [(100, "Trip"), (200, "Diary"), (150, "Packing")] {
+        clock.0.store(at, Ordering::SeqCst);
+        space.connect().create_document(title).unwrap();
+        leader.snapshot().unwrap();
+    }
+    clock.0.store(1_000, Ordering::SeqCst);
+    for (at, expected) in [(0, 0), (100, 1), (160, 1), (200, 3), (1_000, 3)] {
+        let path = directory.join(format!("copy-{at}"));
+        let time = RestorePoint::Time(Timestamp::from_millis(at));
+        assert_eq!(restore(&*store, path, time).unwrap().sequence(), expected, "at {at}");
+    }
+    // The last change is a merged one: its time counts, too, and not that of the snapshot.
+    let text = space.connect().documents().unwrap()[0].id();
+    let text = space.connect().insert_markdown("p", text).unwrap()[0].id;
+    for length in 2..5 {
+        space.connect().update_markdown(text, &"passport"[..length]).unwrap();
+    }
+    let compaction = CompactOptions::new().merge_edits_within(Duration::from_secs(60));
+    space.compact_with(compaction).unwrap();
+    clock.0.store(5_000, Ordering::SeqCst);
+    let store = MemoryObjects::new();
+    Leader::acquire(&space, store.clone(), options("two", directory, &clock)).unwrap();
+    let time = RestorePoint::Time(Timestamp::from_millis(2_000));
+    restore(&*store, directory.join("merged"), time).unwrap();
+}
