@@ -182,7 +182,7 @@ pub(crate) fn apply_segments(
         }
         // A segment may begin before `last`: a copy that was stopped has a part of its rows.
         if entry.first > last.sequence() + 1 {
-            return Err(gap(last, entry.first));
+            return check_gap(last, entry.first, moment).map(|()| last);
         }
         if entry.last.sequence() == last.sequence() {
             // The same sequence is not the same change: a copy of a fenced leader has its own.
@@ -202,24 +202,37 @@ fn check_end(
     moment: RestorePoint,
     is_reached: bool,
 ) -> Result<()> {
-    let snapshot = manifest.snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
     let end = manifest.end().map_or(0, ChangePosition::sequence);
     match moment {
-        // No rows lead to the snapshot that all is in: a purge redacted them before they were
-        // shipped.
-        RestorePoint::Newest if last.sequence() < end => Err(gap(last, end.saturating_add(1))),
         // The copy has what was never shipped.
-        RestorePoint::Newest if last.sequence() > end.max(snapshot) => Err(other_history(last)),
+        RestorePoint::Newest if last.sequence() > end => Err(other_history(last)),
         RestorePoint::Sequence(sequence) if last.sequence() < sequence && is_reached => {
             Err(Error::history_gone(format!(
                 "change {sequence} was merged with later ones before it was shipped"
             )))
         }
-        RestorePoint::Sequence(sequence) if last.sequence() < sequence => {
+        RestorePoint::Sequence(sequence) if sequence > end => {
             let message = format!("change {sequence} was not shipped: the last one is {end}");
             Err(Error::new(ErrorKind::NotFound, message))
         }
-        _ => Ok(()),
+        _ if is_reached || last.sequence() >= end => Ok(()),
+        // No rows lead to the snapshot that all is in: a purge redacted them before they were
+        // shipped, or compaction dropped or merged them.
+        _ => check_gap(last, end.saturating_add(1), moment),
+    }
+}
+
+/// Fails unless `moment` is right before the gap between `last` and `next`.
+fn check_gap(last: ChangePosition, next: u64, moment: RestorePoint) -> Result<()> {
+    match moment {
+        RestorePoint::Newest => Err(gap(last, next)),
+        RestorePoint::Sequence(sequence) if sequence == last.sequence() => Ok(()),
+        // Which of the changes is the first one after a time is not known.
+        RestorePoint::Sequence(_) | RestorePoint::Time(_) => Err(Error::history_gone(format!(
+            "changes after {} were compacted before they were shipped: the next one that the \
+             space can be restored to is in the snapshot before {next}",
+            last.sequence()
+        ))),
     }
 }
 
@@ -314,7 +327,7 @@ fn other_history(last: ChangePosition) -> Error {
 
 fn gap(last: ChangePosition, next: u64) -> Error {
     Error::history_gone(format!(
-        "the replica has no changes between {} and {next} any more, after a purge or by its \
+        "the replica has no changes between {} and {next}, after a purge, a compaction or by its \
          retention: start over from a snapshot",
         last.sequence()
     ))

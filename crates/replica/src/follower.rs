@@ -147,8 +147,8 @@ impl Follower {
         })?;
         space.close()?;
         // Without a copy for a moment: a directory cannot be exchanged on every system. A follower
-        // that is stopped here makes its copy again. The old one is removed by `open_with`: while
-        // it is, it has the name of no copy.
+        // that is stopped here makes its copy again. The old one is removed by `open_with`,
+        // under a name that is taken for no copy.
         fs::rename(&path, &replaced).map_err(|error| io_error("rename", &path, error))?;
         fs::rename(&fresh, &path).map_err(|error| io_error("create", &path, error))?;
         path.parent()

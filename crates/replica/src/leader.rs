@@ -83,7 +83,8 @@ impl Leader {
     /// # Errors
     /// [`ErrorKind::AlreadyOpen`] if another leader's term has not ended; [`ErrorKind::Validation`]
     /// if the store has the replica of another space; [`ErrorKind::HistoryGone`] if what was
-    /// shipped is not the past of this space, see [`LeaderOptions::start_over`];
+    /// shipped is not the past of this space, or compaction dropped changes that were not shipped,
+    /// see [`LeaderOptions::start_over`];
     /// [`ErrorKind::RuleViolation`] if the space is a follower, see
     /// [`Follower::promote`](crate::Follower::promote); errors of the store and of the space.
     pub fn acquire(
@@ -144,7 +145,8 @@ impl Leader {
     /// segments, which have the document, are deleted.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if this leader is fenced; errors of the store and of the space. What
+    /// [`ErrorKind::Conflict`] if this leader is fenced; [`ErrorKind::HistoryGone`] if the store of
+    /// the space went back to before what was shipped; errors of the store and of the space. What
     /// was shipped before stays, and the next call goes on.
     pub fn ship(&mut self) -> Result<Shipment> {
         self.check_fence()?;
@@ -152,10 +154,10 @@ impl Leader {
         loop {
             let rows = match self.space.connect().change_rows(self.position(), SEGMENT_BYTES) {
                 Ok(rows) => rows,
-                // Compaction dropped or merged rows that were not shipped: the past of this space
-                // was verified, so it is not another one's.
+                // Compaction dropped or merged rows that were not shipped: a copy has what they
+                // did.
                 Err(error) if error.kind() == ErrorKind::HistoryGone => {
-                    self.reset(Vec::new())?;
+                    self.snapshot()?;
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -199,12 +201,22 @@ impl Leader {
     /// As [`Self::ship`].
     pub fn snapshot(&mut self) -> Result<ChangePosition> {
         self.check_fence()?;
+        // A store that went back under the space, such as a database that failed over: the replica
+        // alone has what was lost.
+        if matches!(continuation(&self.space, self.lease.manifest())?, LogContinuation::Diverged) {
+            return Err(diverged(self.position()));
+        }
         let snapshot = self.put_snapshot()?;
         // Without a change in between, the new copy takes the place of the last one.
         let position = snapshot.position;
-        let Some(segments) = self.put_segments(self.position(), position)? else {
-            self.reset(Vec::new())?;
-            return Ok(self.position());
+        let segments = match self.put_segments(self.position(), position)? {
+            Some(segments) => segments,
+            None if self.may_have_purged()? => {
+                self.restart(snapshot, Vec::new())?;
+                return Ok(position);
+            }
+            // No rows lead to the copy: what was shipped before stays, and ends before a gap.
+            None => Vec::new(),
         };
         let mut manifest = self.lease.manifest().clone();
         manifest.segments.extend(segments);
@@ -246,10 +258,9 @@ impl Leader {
 
     /// Replaces the manifest by one with a new term.
     fn publish(&mut self, manifest: Manifest) -> Result<()> {
-        // A follower that is promoted at the end of the segments would lack what the snapshot has.
-        let end = manifest.end().map_or(0, ChangePosition::sequence);
-        let newest = manifest.snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
-        invariant!(newest <= end, "the snapshot at {newest} was shipped, and {end} is the end");
+        let is_ascending = manifest.snapshots.is_sorted_by_key(|entry| entry.position.sequence())
+            && manifest.segments.is_sorted_by(|one, other| one.last.sequence() < other.first);
+        invariant!(is_ascending, "copies and segments are in the order of their changes");
         let manifest = lease::extended(manifest, &self.options);
         let replaced = self.lease.replace(&*self.store, manifest);
         self.settle(replaced)
@@ -275,6 +286,11 @@ impl Leader {
         // Without the newer ones, followers begin with the snapshot.
         let segments =
             newer.map_or_else(Vec::new, |newer| segments.into_iter().chain(newer).collect());
+        self.restart(snapshot, segments)
+    }
+
+    /// Makes the replica these and nothing else.
+    fn restart(&mut self, snapshot: SnapshotEntry, segments: Vec<SegmentEntry>) -> Result<()> {
         let mut manifest = self.lease.manifest().clone();
         manifest.snapshots = vec![snapshot];
         manifest.segments = segments;
@@ -288,6 +304,32 @@ impl Leader {
         self.copies += 1;
         let previous = self.lease.manifest().snapshots.last();
         snapshots::put(&self.space, &*self.store, name, previous, &self.options)
+    }
+
+    /// Whether a change that is not shipped may have erased what is: one that is in the log, or one
+    /// that compaction dropped.
+    fn may_have_purged(&self) -> Result<bool> {
+        let shipped = self.position().sequence();
+        let mut from = match continuation(&self.space, self.lease.manifest())? {
+            LogContinuation::Next => self.position(),
+            LogContinuation::Merged(from) => from,
+            LogContinuation::Dropped => return Ok(true),
+            LogContinuation::Diverged => return Err(diverged(self.position())),
+        };
+        loop {
+            let rows = match self.space.connect().change_rows(from, SEGMENT_BYTES) {
+                Ok(rows) => rows,
+                // Compaction dropped some meanwhile.
+                Err(error) if error.kind() == ErrorKind::HistoryGone => return Ok(true),
+                Err(error) => return Err(error),
+            };
+            let Some(last) = rows.last() else { return Ok(false) };
+            from = last.position();
+            let mut newer = rows.iter().filter(|row| row.position().sequence() > shipped);
+            if newer.any(|row| row.purges() || row.change().is_redacted()) {
+                return Ok(true);
+            }
+        }
     }
 
     fn delete_garbage(&self) -> Result<()> {
@@ -391,8 +433,15 @@ impl Leader {
     fn join_small_segments(&mut self) -> Result<()> {
         let manifest = self.lease.manifest();
         let is_small = |segment: &&SegmentEntry| segment.bytes < SMALL_SEGMENT_BYTES;
-        // From the newest one back: what is older than a large segment would be out of order.
-        let small = manifest.segments.iter().rev().take_while(is_small).count();
+        // From the newest one back: what is older than a large segment would be out of order, and a
+        // segment has no gap.
+        let mut next = None;
+        let is_joined = |segment: &&SegmentEntry| {
+            let last = segment.last.sequence();
+            let follows = next.replace(segment.first).is_none_or(|next| last + 1 == next);
+            follows && is_small(segment)
+        };
+        let small = manifest.segments.iter().rev().take_while(is_joined).count();
         if small < MAX_SMALL_SEGMENTS {
             return Ok(());
         }
@@ -428,16 +477,73 @@ impl Leader {
     }
 }
 
+/// How the log of a space continues what was shipped.
+#[derive(Clone, Copy, Debug)]
+enum LogContinuation {
+    /// With the rows after the last one that was shipped.
+    Next,
+    /// Compaction merged the last change that was shipped with later ones. The rows after this
+    /// position have all of them.
+    Merged(ChangePosition),
+    /// Compaction dropped changes that were not shipped.
+    Dropped,
+    /// What was shipped is not its past.
+    Diverged,
+}
+
+fn continuation(space: &Space, manifest: &Manifest) -> Result<LogContinuation> {
+    let Some(end) = manifest.end() else { return Ok(LogContinuation::Next) };
+    let notes = space.connect();
+    let segments = manifest.segments.iter().map(|segment| segment.last);
+    let snapshots = manifest.snapshots.iter().map(|snapshot| snapshot.position);
+    let mut shipped: Vec<ChangePosition> = segments.chain(snapshots).collect();
+    shipped.sort_by_key(|position| std::cmp::Reverse(position.sequence()));
+    // Newest first: if the last change was merged, the one before it says whose past it is.
+    for position in shipped {
+        match has_change(&notes, position)? {
+            Some(true) if position == end => return Ok(LogContinuation::Next),
+            Some(true) => return Ok(LogContinuation::Merged(position)),
+            Some(false) => return Ok(LogContinuation::Diverged),
+            None => {}
+        }
+    }
+    let begins = notes.log_begins_at()?;
+    Ok(if begins.sequence() <= end.sequence() {
+        LogContinuation::Merged(begins)
+    } else {
+        LogContinuation::Dropped
+    })
+}
+
+/// Whether the change at `position` is that of the log; `None` if compaction dropped or merged it.
+fn has_change(notes: &Connection, position: ChangePosition) -> Result<Option<bool>> {
+    // Without its token, a position is that of the change in any history.
+    for (is_same, position) in [(true, position), (false, position.sequence().into())] {
+        match notes.change_rows(position, 0) {
+            Ok(_) => return Ok(Some(is_same)),
+            Err(error) if error.kind() == ErrorKind::HistoryGone => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((position.sequence() > notes.last_sequence()?).then_some(false))
+}
+
 /// Fails with [`ErrorKind::HistoryGone`] unless the space goes on from what was shipped.
 fn check_past(space: &Space, manifest: &Manifest) -> Result<()> {
-    let Some(end) = manifest.end() else { return Ok(()) };
-    let checked = space.connect().change_rows(end, 0).map(drop);
-    checked.map_err(|error| {
-        if error.kind() != ErrorKind::HistoryGone {
-            return error;
-        }
-        let message =
-            format!("what was shipped is not the past of this space: {}", error.message());
-        Error::history_gone(message)
-    })
+    let end = manifest.end().unwrap_or(ChangePosition::BEGINNING);
+    match continuation(space, manifest)? {
+        LogContinuation::Next | LogContinuation::Merged(_) => Ok(()),
+        LogContinuation::Dropped => Err(Error::history_gone(format!(
+            "compaction dropped changes of this space after {}, the last one that was shipped",
+            end.sequence()
+        ))),
+        LogContinuation::Diverged => Err(diverged(end)),
+    }
+}
+
+fn diverged(end: ChangePosition) -> Error {
+    let end = end.sequence();
+    Error::history_gone(format!(
+        "what was shipped is not the past of this space: it has no change {end}, or another one"
+    ))
 }

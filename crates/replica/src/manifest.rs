@@ -94,7 +94,8 @@ pub(crate) struct Manifest {
     pub(crate) lease: Option<LeaderLease>,
     /// Copies, oldest first.
     pub(crate) snapshots: Vec<SnapshotEntry>,
-    /// Rows without a gap, oldest first; the first one follows the first snapshot, or is in it.
+    /// Rows, oldest first; the first one follows the first snapshot, or is in it. After a gap of
+    /// changes that were compacted before they were shipped, they follow a snapshot as well.
     pub(crate) segments: Vec<SegmentEntry>,
 }
 
@@ -173,8 +174,8 @@ impl Manifest {
     pub(crate) fn end(&self) -> Option<ChangePosition> {
         let snapshot = self.snapshots.last().map(|snapshot| snapshot.position);
         let segment = self.segments.last().map(|segment| segment.last);
-        // The segments reach the newest snapshot at least, if there are any.
-        segment.or(snapshot)
+        // No rows lead to a copy of changes that were compacted before they were shipped.
+        snapshot.into_iter().chain(segment).max_by_key(|position| position.sequence())
     }
 
     /// What the names of objects in use are, or begin with.
@@ -239,8 +240,8 @@ pub(crate) fn read(store: &dyn ReplicaStore) -> Result<Manifest> {
     find(store)?.map(|(manifest, _)| manifest).ok_or_else(nothing)
 }
 
-/// Runs `use_it` with the manifest, and again with a later one if there is one by the time it failed:
-/// a leader deletes objects that its manifest does without.
+/// Runs `use_it` with the manifest, and again with a later one if there is one by the time it
+/// failed: a leader deletes objects that its manifest does without.
 pub(crate) fn with_manifest<T>(
     store: &dyn ReplicaStore,
     mut use_it: impl FnMut(&Manifest) -> Result<T>,

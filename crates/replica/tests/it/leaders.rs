@@ -1,8 +1,9 @@
 //! Leaders: one at a time writes.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use leafbase::kv::{self, MemoryStore};
@@ -130,7 +131,7 @@ fn a_leader_that_is_fenced_in_the_middle_of_a_call_changes_nothing_that_counts()
 #[derive(Debug)]
 struct Interrupted {
     objects: Arc<MemoryObjects>,
-    pending: std::sync::Mutex<Option<(usize, Interruption)>>,
+    pending: Mutex<Option<(usize, Interruption)>>,
 }
 
 struct Interruption(Box<dyn FnOnce() + Send>);
@@ -143,7 +144,7 @@ impl std::fmt::Debug for Interruption {
 
 impl Interrupted {
     fn new() -> Self {
-        Self { objects: MemoryObjects::new(), pending: std::sync::Mutex::default() }
+        Self { objects: MemoryObjects::new(), pending: Mutex::default() }
     }
 
     fn interrupt_after(&self, calls: usize, run: impl FnOnce() + Send + 'static) {
@@ -366,6 +367,141 @@ fn objects_that_are_not_of_the_replica_stay() {
     for name in unused {
         assert!(!names.contains(name), "{name} is what a leader left");
     }
+}
+
+/// Edits that compaction merged with shipped ones: what was shipped before stays, and ends before a
+/// gap.
+#[test]
+fn edits_that_are_merged_before_they_are_shipped_leave_a_gap() {
+    for leads_again in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let (directory, clock) = (directory.path(), SetClock::default());
+        let store = MemoryObjects::new();
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let options = options("one", directory, &clock);
+        let mut leader = Leader::acquire(&space, store.clone(), options.clone()).unwrap();
+        let mut dumps = BTreeMap::new();
+        let mut ship = |leader: &mut Leader| {
+            let shipment = leader.ship().unwrap();
+            dumps.insert(shipment.position.sequence(), dump(&notes));
+            shipment
+        };
+        let trip = notes.create_document("Trip").unwrap();
+        ship(&mut leader);
+        let text = notes.insert_markdown("p", trip.id()).unwrap()[0].id;
+        for length in 2..5 {
+            ship(&mut leader);
+            notes.update_markdown(text, &"passport"[..length]).unwrap();
+        }
+        ship(&mut leader);
+        let follower = Follower::open(directory.join("copy"), store.clone()).unwrap();
+        follower.catch_up().unwrap();
+        let first_lost = notes.last_sequence().unwrap() + 1;
+        for length in 5..8 {
+            notes.update_markdown(text, &"passport"[..length]).unwrap();
+        }
+        let compaction = CompactOptions::new().merge_edits_within(Duration::from_secs(60));
+        space.compact_with(compaction).unwrap();
+        if leads_again {
+            leader = Leader::acquire(&space, store.clone(), options).unwrap();
+        }
+        let after_gap = notes.last_sequence().unwrap();
+        assert_eq!(ship(&mut leader).snapshots, 1);
+        assert_eq!(follower.catch_up().unwrap_err().kind(), ErrorKind::HistoryGone);
+        let follower = follower.start_over().unwrap();
+        // Enough of them to be joined.
+        for day in 1..40 {
+            notes.create_document(&format!("Day {day}")).unwrap();
+            ship(&mut leader);
+        }
+        let segments = store.names().into_iter().filter(|name| name.starts_with("segments/"));
+        assert!(segments.count() < 20);
+        follower.catch_up().unwrap();
+        assert_same(&dump(&follower.connect()), &dump(&notes), "the follower");
+
+        for sequence in 1..=notes.last_sequence().unwrap() {
+            let path = directory.join(format!("copy-{sequence}"));
+            let restored = restore(&*store, &path, RestorePoint::Sequence(sequence));
+            if (first_lost..after_gap).contains(&sequence) {
+                assert_eq!(restored.unwrap_err().kind(), ErrorKind::HistoryGone, "{sequence}");
+                continue;
+            }
+            restored.unwrap();
+            let copy = Space::open(&path).unwrap();
+            assert_same(&dump(&copy.connect()), &dumps[&sequence], &format!("at {sequence}"));
+        }
+    }
+}
+
+/// A store whose last commits are lost under a running space, as after a database failed over.
+#[derive(Debug)]
+struct FailedOver(Mutex<Arc<MemoryStore>>);
+
+impl FailedOver {
+    fn current(&self) -> Arc<MemoryStore> {
+        Arc::clone(&self.0.lock().unwrap())
+    }
+}
+
+impl kv::Store for FailedOver {
+    fn snapshot(&self) -> leafbase::Result<Box<dyn kv::Snapshot>> {
+        self.current().snapshot()
+    }
+
+    fn write(
+        &self,
+        options: kv::WriteOptions,
+        f: &mut dyn FnMut(&mut dyn kv::Transaction) -> leafbase::Result<()>,
+    ) -> leafbase::Result<()> {
+        self.current().write(options, f)
+    }
+
+    fn flush(&self) -> leafbase::Result<()> {
+        Ok(())
+    }
+
+    fn compact(&self) -> leafbase::Result<()> {
+        Ok(())
+    }
+
+    fn verify(&self) -> leafbase::Result<bool> {
+        Ok(true)
+    }
+
+    fn bytes(&self) -> leafbase::Result<u64> {
+        Ok(0)
+    }
+}
+
+#[test]
+fn a_store_that_went_back_is_not_shipped_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let replica = MemoryObjects::new();
+    let primary = Arc::new(MemoryStore::new());
+    let store = Arc::new(FailedOver(Mutex::new(Arc::clone(&primary))));
+    let space = Space::builder().over(store.clone(), true).unwrap();
+    let notes = space.connect();
+    notes.create_document("Trip").unwrap();
+    let standby = Arc::new(primary.copy());
+    let mut leader =
+        Leader::acquire(&space, replica.clone(), options("one", directory, &clock)).unwrap();
+    notes.create_document("Diary").unwrap();
+    leader.ship().unwrap();
+    *store.0.lock().unwrap() = standby;
+    let writes = replica.writes();
+    for titles in [&[][..], &["Packing", "Seats"]] {
+        for title in titles {
+            notes.create_document(title).unwrap();
+        }
+        assert_eq!(leader.ship().unwrap_err().kind(), ErrorKind::HistoryGone);
+        assert_eq!(leader.snapshot().unwrap_err().kind(), ErrorKind::HistoryGone);
+        assert_eq!(replica.writes(), writes, "nothing is written");
+    }
+    restore(&*replica, directory.join("copy"), RestorePoint::Newest).unwrap();
+    let copy = Space::open(directory.join("copy")).unwrap();
+    assert_eq!(copy.connect().documents().unwrap().len(), 2, "Trip and Diary");
 }
 
 /// A second snapshot without a change in between has other bytes, as host records are no changes:

@@ -1,6 +1,8 @@
 //! Purges erase what was shipped, too.
 
-use leafbase::{DeleteDocuments, ErrorKind, PurgeDocuments, Space, UploadFile};
+use std::time::Duration;
+
+use leafbase::{CompactOptions, DeleteDocuments, ErrorKind, PurgeDocuments, Space, UploadFile};
 use leafbase_replica::{Follower, Leader, LeaderOptions, RestorePoint, restore};
 
 use crate::dump::{assert_same, dump};
@@ -72,6 +74,44 @@ fn rows_that_were_redacted_before_they_were_shipped_are_in_a_snapshot_alone() {
     assert_eq!(follower.catch_up().unwrap_err().kind(), ErrorKind::HistoryGone);
     let follower = follower.start_over().unwrap();
     assert_same(&dump(&follower.connect()), &dump(&notes), "after it started over");
+}
+
+/// Compaction merged or dropped changes that were not shipped, and one of those after them purges.
+#[test]
+fn a_purge_after_changes_that_were_compacted_erases_what_was_shipped() {
+    let merged = CompactOptions::new().merge_edits_within(Duration::from_secs(60));
+    let dropped = CompactOptions::new().keep_changes(0);
+    for (compaction, leads_again) in [(merged, false), (merged, true), (dropped, false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = MemoryObjects::new();
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let options = LeaderOptions::new("leader", directory.path().join("scratch"));
+        let mut leader = Leader::acquire(&space, store.clone(), options.clone()).unwrap();
+        let diary = notes.create_document("Diary").unwrap();
+        notes.insert_markdown(SECRET, diary.id()).unwrap();
+        let kept = notes.create_document("Kept").unwrap();
+        let text = notes.insert_markdown("m", kept.id()).unwrap()[0].id;
+        notes.update_markdown(text, "mo").unwrap();
+        leader.snapshot().unwrap();
+        notes.update_markdown(text, "mor").unwrap();
+        leader.ship().unwrap();
+        assert!(store.contains(SECRET.as_bytes()), "the secret is shipped");
+        notes.update_markdown(text, "more").unwrap();
+        notes.delete_documents(DeleteDocuments::new([diary.id()])).unwrap();
+        notes.purge_documents(PurgeDocuments::Documents(vec![diary.id()])).unwrap();
+        space.compact_with(compaction).unwrap();
+        notes.create_document("Later").unwrap();
+        if leads_again {
+            leader = Leader::acquire(&space, store.clone(), options).unwrap();
+        }
+        leader.ship().unwrap();
+        assert!(!store.contains(SECRET.as_bytes()), "nothing shipped has the secret");
+        let path = directory.path().join("copy");
+        restore(&*store, &path, RestorePoint::Newest).unwrap();
+        let copy = Space::open(&path).unwrap();
+        assert_same(&dump(&copy.connect()), &dump(&notes), "restored");
+    }
 }
 
 /// A file that is gone by the time it would be shipped: its rows are followed without it.
