@@ -504,7 +504,7 @@ fn a_store_that_went_back_is_not_shipped_over() {
     assert_eq!(copy.connect().documents().unwrap().len(), 2, "Trip and Diary");
 }
 
-/// A second snapshot without a change in between has other bytes, as host records are no changes:
+/// A second snapshot without a change in between has other bytes, as host records are not changes:
 /// cut off anywhere, it leaves the one before whole.
 #[test]
 fn a_snapshot_that_is_cut_off_replaces_no_part_of_another() {
