@@ -177,7 +177,8 @@ fn absolute(path: &Path) -> CliResult<PathBuf> {
     std::path::absolute(path).map_err(|error| CliError::system(path.display().to_string(), &error))
 }
 
-/// Fails if `directory`, an absolute path, is that of a space or in one; the error names `path`.
+/// Fails if `directory`, an absolute path, is the directory of a space or in one; the error names
+/// `path`.
 fn check_outside(path: &Path, directory: &Path) -> CliResult<()> {
     // The part of the path that exists: links in it may lead into a space.
     let existing = directory.ancestors().find_map(|path| path.canonicalize().ok());

@@ -23,6 +23,7 @@ pub fn key_of(name: &str) -> String {
     if words.is_empty() {
         return "property".to_owned();
     }
+    debug_assert!(words.iter().all(|word| !word.is_empty()), "a key has no empty words");
     // Normalized again: a removed character may have separated combining marks.
     words.join("_").nfc().collect()
 }

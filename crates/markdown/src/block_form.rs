@@ -2,7 +2,7 @@
 //! of its own, without indentation.
 //!
 //! Markers nest in the order quote, callout, list, task, heading or caption. A text without markers
-//! keeps the blanks at its ends; behind a marker they are written as references, as in a document.
+//! keeps the blanks at its ends; after a marker they are written as references, as in a document.
 
 use std::borrow::Cow;
 
@@ -105,7 +105,7 @@ pub fn block_form_without_markers(inline: &str) -> Cow<'_, str> {
     escape_alone(inline)
 }
 
-/// The mark of a task, with the blank behind it.
+/// The mark of a task, with the blank after it.
 pub(crate) const fn task_mark(state: TaskState) -> &'static str {
     match state {
         TaskState::Todo => "[ ] ",

@@ -1,4 +1,4 @@
-//! The forms that one character of a text can have in markdown: itself, behind a backslash, and
+//! The forms that one character of a text can have in markdown: itself, after a backslash, and
 //! numeric references with more and more leading zeros.
 //!
 //! A character that would read as structure is *raised* to its next form when it is written, and
@@ -32,7 +32,7 @@ const fn has_no_backslash_form(letter: char) -> bool {
 }
 
 impl CharForm {
-    /// The form at `start`, which lies neither within a form nor behind an escaping backslash.
+    /// The form at `start`, which lies neither within a form nor after an escaping backslash.
     pub(crate) fn at(text: &str, start: usize) -> Option<Self> {
         let rest = slice::after(text, start);
         let letter = rest.chars().next()?;

@@ -305,7 +305,7 @@ pub(crate) fn code_content(
 /// end it or that have adjacent blanks.
 pub(crate) struct Framed {
     text: String,
-    /// Offsets in `text` behind each replaced character, with the bytes by which the text up to
+    /// Offsets in `text` after each replaced character, with the bytes by which the text up to
     /// there is longer.
     longer: Vec<(usize, usize)>,
 }

@@ -180,7 +180,7 @@ fn is_mark_end(tag: pulldown_cmark::TagEnd) -> bool {
 fn widen(mark: &mut MarkupSpan, range: &Range<usize>, inline: &str, has_content: &mut bool) {
     if !*has_content {
         *has_content = true;
-        // A text begins behind the backslash that escapes its first character.
+        // A text begins after the backslash that escapes its first character.
         let is_escaped = inline.get(..range.start).is_some_and(|before| before.ends_with('\\'));
         mark.inner.start = range.start - usize::from(is_escaped);
     }

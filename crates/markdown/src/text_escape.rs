@@ -135,7 +135,7 @@ fn shift(
     Cow::Owned(shifted(&text, &forms, shift))
 }
 
-/// The number of comments at the end of a text that is otherwise empty or a link that stands alone;
+/// The number of comments at the end of a text that is otherwise empty or a lone link;
 /// `None` for any other text.
 fn comments(text: &str, context: TextContext) -> Option<usize> {
     let core = text.trim_end_matches(NOTHING);
@@ -155,7 +155,7 @@ fn is_sole_link(text: &str, context: TextContext) -> bool {
 }
 
 /// Whether a text is a link that would read as a picture, file or rich link: in a document a
-/// comment behind it keeps it a text.
+/// comment after it keeps it a text.
 pub fn is_lone_link(data: &BlockData) -> bool {
     match &data.kind {
         BlockKind::Text(look) => {
@@ -249,7 +249,7 @@ fn forging_tags(text: &str, start: usize, found: &mut Vec<CharForm>) {
         };
         let behind = slice::after(text, form.end);
         // An opening tag is harmless in inline markdown: only a closing one could end an element.
-        // No text has such a highlight as it is: one behind a backslash was written so.
+        // No text has such a highlight as it is: one after a backslash was written so.
         let is_unknown = || tags::highlight_behind(behind).is_some_and(|(_, known)| !known);
         if tags::tag_behind(behind).is_some_and(|tag| tag.closing)
             || (form.level == 0 && is_unknown())

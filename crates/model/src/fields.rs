@@ -247,7 +247,7 @@ impl BlockFields {
         rest.refuse_remaining(data.block_type())
     }
 
-    /// Drops the fields that equal those of `former` and that another type may lack.
+    /// Drops the fields that equal the fields of `former` and that another type may lack.
     fn drop_unchanged(&mut self, former: &BlockKind) {
         match former {
             BlockKind::Image { alt_text, size, width, .. }

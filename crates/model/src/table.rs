@@ -90,7 +90,7 @@ pub fn change_cells(
             changed.push_str(before);
             changed.push_str(&value);
             done = cell.start + blank + raw.trim().len();
-            // A backslash would escape the pipe behind the cell.
+            // A backslash would escape the pipe after the cell.
             if value.ends_with('\\') && done == cell.end {
                 changed.push(' ');
             }

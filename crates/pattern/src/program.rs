@@ -20,7 +20,7 @@ pub(crate) enum Instruction {
     /// Continues at both addresses, the first with priority.
     Split(Address, Address),
     Look(Look, Address),
-    /// Notes the position in this slot: the start of group n is in slot 2n, its end behind it.
+    /// Notes the position in this slot: the start of group n is in slot 2n, its end after it.
     Save(usize, Address),
     /// Continues if the look-around program with this index matches here, or if it does not.
     LookAround {

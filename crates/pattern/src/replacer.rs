@@ -160,7 +160,7 @@ fn parse(template: &str, groups: &[Option<&str>]) -> Result<Vec<TemplatePart>> {
     Ok(parts)
 }
 
-/// The name in braces that `text` begins with, and the text behind them.
+/// The name in braces that `text` begins with, and the text after them.
 fn braced(text: &str) -> Option<(&str, &str)> {
     let (name, behind) = text.strip_prefix('{')?.split_once('}')?;
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';

@@ -221,6 +221,7 @@ impl<'p> Scanner<'p> {
         let digits = self.rest().get(1..)?.chars().map_while(|char| char.to_digit(8)).take(3);
         let (code, count) =
             digits.fold((0, 0), |(code, count), digit| (code * 8 + digit, count + 1));
+        debug_assert!(code <= 0o777, "three octal digits are a code point");
         let is_octal = count > 1 || (count == 1 && code == 0);
         is_octal.then_some((code, 1 + count))
     }

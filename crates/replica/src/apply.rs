@@ -121,7 +121,7 @@ impl Drop for ScratchDirectory {
     }
 }
 
-/// How the name of a directory beside `path` begins in which a space is made before it gets the
+/// How the name of a directory next to `path` begins in which a space is made before it gets the
 /// name.
 fn unfinished(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -285,7 +285,7 @@ fn apply_segment(
     if !batch.is_empty() {
         last = space.follow(&batch)?;
     }
-    // The rows before the damage are applied: the next attempt goes on behind them.
+    // The rows before the damage are applied: the next attempt goes on after them.
     match failed {
         Some(error) => Err(error),
         None => Ok((last, is_reached)),

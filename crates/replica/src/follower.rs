@@ -178,7 +178,7 @@ impl Follower {
     }
 }
 
-/// A hidden directory next to that of a copy.
+/// A hidden directory next to the directory of a copy.
 fn sibling(copy: &Path, extension: &str) -> PathBuf {
     let name = copy.file_name().unwrap_or_default().to_string_lossy();
     copy.with_file_name(format!(".{name}.{extension}"))

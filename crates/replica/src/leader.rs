@@ -146,7 +146,7 @@ impl Leader {
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] if this leader is fenced; [`ErrorKind::HistoryGone`] if the store of
-    /// the space went back to before what was shipped; errors of the store and of the space. What
+    /// the space went back to before the last shipment; errors of the store and of the space. What
     /// was shipped before stays, and the next call goes on.
     pub fn ship(&mut self) -> Result<Shipment> {
         self.check_fence()?;
@@ -215,7 +215,7 @@ impl Leader {
                 self.restart(snapshot, Vec::new())?;
                 return Ok(position);
             }
-            // No rows lead to the copy: what was shipped before stays, and ends before a gap.
+            // No rows lead to the copy: earlier shipments stay, and end before a gap.
             None => Vec::new(),
         };
         let mut manifest = self.lease.manifest().clone();
@@ -477,7 +477,7 @@ impl Leader {
     }
 }
 
-/// How the log of a space continues what was shipped.
+/// How the log of a space continues the shipped changes.
 #[derive(Clone, Copy, Debug)]
 enum LogContinuation {
     /// With the rows after the last one that was shipped.
@@ -487,7 +487,7 @@ enum LogContinuation {
     Merged(ChangePosition),
     /// Compaction dropped changes that were not shipped.
     Dropped,
-    /// What was shipped is not its past.
+    /// The shipped changes are not its past.
     Diverged,
 }
 
@@ -515,9 +515,10 @@ fn continuation(space: &Space, manifest: &Manifest) -> Result<LogContinuation> {
     })
 }
 
-/// Whether the change at `position` is that of the log; `None` if compaction dropped or merged it.
+/// Whether the change at `position` is the one of the log; `None` if compaction dropped or merged
+/// it.
 fn has_change(notes: &Connection, position: ChangePosition) -> Result<Option<bool>> {
-    // Without its token, a position is that of the change in any history.
+    // Without its token, a position names a change of any history.
     for (is_same, position) in [(true, position), (false, position.sequence().into())] {
         match notes.change_rows(position, 0) {
             Ok(_) => return Ok(Some(is_same)),
@@ -528,7 +529,7 @@ fn has_change(notes: &Connection, position: ChangePosition) -> Result<Option<boo
     Ok((position.sequence() > notes.last_sequence()?).then_some(false))
 }
 
-/// Fails with [`ErrorKind::HistoryGone`] unless the space goes on from what was shipped.
+/// Fails with [`ErrorKind::HistoryGone`] unless the space continues the shipped changes.
 fn check_past(space: &Space, manifest: &Manifest) -> Result<()> {
     let end = manifest.end().unwrap_or(ChangePosition::BEGINNING);
     match continuation(space, manifest)? {

@@ -79,7 +79,7 @@ impl LeaderOptions {
     }
 
     /// How many snapshots are kept, at least one. The space can be restored to every change since
-    /// the oldest one, but for those that were compacted before they were shipped. Default: 8.
+    /// the oldest one, but for changes that were compacted before they were shipped. Default: 8.
     pub fn keep_snapshots(mut self, count: usize) -> Self {
         self.keep_snapshots = count.max(1);
         self

@@ -25,7 +25,7 @@ pub(crate) fn put(
     let scratch = ScratchDirectory::create(&stem)?;
     let path = scratch.path().join("copy");
     space.backup_to(&path)?;
-    // What is shipped survives here, too: otherwise this space would be another one's after a power
+    // Shipped changes survive here, too: otherwise this space would be another one's after a power
     // loss.
     space.flush()?;
     // The copy says itself which change is its last: others write in the meantime.

@@ -190,7 +190,7 @@ impl ParsedQuery {
 }
 
 /// The clauses of a text. A quotation mark without a closing one is ignored. In Chinese and in
-/// Japanese prose corner brackets are around names: what they are around is not a phrase there.
+/// Japanese prose corner brackets are around names: the text within is not a phrase there.
 fn parse_text(languages: &Languages, text: &str) -> Vec<QueryClause> {
     let (mut clauses, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = split_at_quote(rest)

@@ -35,7 +35,7 @@ impl AllowedChildren {
         self == Self::Anything || data.task.is_some()
     }
 
-    /// What a block that is not a task is refused with, without a path.
+    /// The error for a block that is not a task, without a path.
     pub fn refusal() -> Error {
         Error::rule(
             "the inbox contains only tasks; make the block a task first, or insert it into a document",

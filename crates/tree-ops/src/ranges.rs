@@ -17,9 +17,9 @@ use crate::request::RequestReader;
 pub struct SiblingRange<'s> {
     /// The siblings before it.
     pub before: &'s [BlockId],
-    /// The blocks of the range, and those behind it that are indented deeper than its last.
+    /// The blocks of the range, and those after it that are indented deeper than its last.
     pub blocks: &'s [BlockId],
-    /// The siblings behind these.
+    /// The siblings after these.
     pub after: &'s [BlockId],
 }
 
@@ -77,7 +77,7 @@ fn unit_end<T: ReadTree + ?Sized>(
     Ok(end)
 }
 
-/// Where a range goes that is shifted past the sibling before or behind it, at its own level, with
+/// Where a range goes that is shifted past the sibling before or after it, at its own level, with
 /// what is indented below that one.
 ///
 /// # Errors

@@ -125,7 +125,7 @@ pub fn merge<T: ReadTree + ?Sized>(
 }
 
 /// Adds levels to the indentation of a range of `siblings`, the children of its parent in order,
-/// and of the blocks behind it that are indented deeper than its last.
+/// and of the blocks after it that are indented deeper than its last.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::Validation`] at `lastId` for a block that is not one of the

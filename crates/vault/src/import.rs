@@ -91,7 +91,7 @@ pub(crate) fn flushed_at_end<T>(
     let imported = import(&notes.with_durability(Durability::Relaxed));
     if notes.durability() == Durability::Durable {
         let flushed = notes.space().flush();
-        // The error of the import says more than that of the disk behind it.
+        // The error of the import says more than that of the disk after it.
         return imported.and_then(|value| flushed.map(|()| value));
     }
     imported

@@ -166,7 +166,7 @@ fn condition(notes: &Connection, schema: &Schema, text: &str) -> CliResult<ItemF
     let operator = operator(kind, sign).ok_or_else(|| {
         CliError::usage(format!("{key} has type {kind}, which does not support {sign}"))
     })?;
-    // What is not a day is refused by the engine, whose message names the property.
+    // The engine refuses anything but a day, and its message names the property.
     let day = (kind == PropertyType::Date).then(|| value.parse::<SpokenDay>().ok()).flatten();
     let operand = match day {
         Some(day) => Value::from(day.at(notes)?.to_string()),

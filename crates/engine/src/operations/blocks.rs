@@ -118,7 +118,7 @@ impl<A: AccessScope> Connection<A> {
     /// As [`Self::fetch_markdown`], at `pageId` for a page that does not exist.
     pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
         let found = self.tabulated("content_markdown", &Fetch::new(page));
-        // The path of a fetch is that of another request.
+        // A fetch has the path of another request.
         let (block_type, blocks) = found.map_err(|error| match error.path() {
             "id" => Error::new(error.kind(), error.message()).at("pageId"),
             _ => error,

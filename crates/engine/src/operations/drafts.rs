@@ -404,7 +404,7 @@ impl DraftValidator<'_> {
     /// Records an ID that a block keeps.
     fn keep_id(&self, validated: &mut ValidatedDrafts, number: usize, id: BlockId) -> Result<()> {
         let path = format!("{}.id", self.location());
-        // What is not an ID reads as the one of no block.
+        // Anything but an ID reads as the one of no block.
         if id == BlockId::NIL {
             return Err(Error::validation("an ID is a ULID of 26 characters").at(path));
         }

@@ -338,6 +338,7 @@ impl<'a> PageTarget<'a> {
         if old.data == new.data {
             return Ok(BlockData { layout, ..present.data.clone() });
         }
+        debug_assert_eq!(old.id, Some(present.id), "a block is merged with its own text");
         let mut data = merge::merged(&present.data, &old.data, &new.data);
         data.layout = layout;
         // The text before has placeholders, and so has what was taken from the new one.

@@ -20,7 +20,7 @@ use crate::operations::list_patch::longest_ascent;
 use crate::operations::templates::repoint;
 
 impl<A: AccessScope> Connection<A> {
-    /// Copies a range of siblings, with the blocks indented below it, right behind these, and
+    /// Copies a range of siblings, with the blocks indented below it, right after these, and
     /// returns the copies with all below them. Blocks get new IDs and times; links within the range
     /// lead to the copies; files are shown by both; comments are not copied. Collections are copied
     /// as [`create_from_template`](crate::Connection::create_from_template) does.
@@ -92,7 +92,7 @@ impl<A: AccessScope> Connection<A> {
     }
 
     /// Shifts a range of siblings, with the blocks indented below it, past the sibling before or
-    /// behind it that is at the same level, and the blocks indented below that one. Returns the
+    /// after it that is at the same level, and the blocks indented below that one. Returns the
     /// blocks that moved.
     ///
     /// ```

@@ -101,7 +101,7 @@ impl<A: AccessScope> Connection<A> {
         })
     }
 
-    /// Indents or outdents a range of siblings, and the blocks behind it that are indented below
+    /// Indents or outdents a range of siblings, and the blocks after it that are indented below
     /// its last one. Returns all of these blocks. Outdenting ends at level 0, and blocks below
     /// another one stay below it. The cost grows with the range, and with the IDs of the siblings.
     ///

@@ -28,7 +28,7 @@ pub fn describe(value: &Value) -> String {
 const MAX_NAMES: usize = 12;
 
 /// The end of an error message about an unknown name: `, expected one of a, b`. Of many known names
-/// it lists those that begin most like `name`; it is empty if none are known.
+/// it lists the names that begin most like `name`; it is empty if none are known.
 pub fn expected_one_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let mut known: Vec<&str> = known.into_iter().collect();
     let [first, rest @ ..] = known.as_slice() else { return String::new() };

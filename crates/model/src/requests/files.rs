@@ -84,7 +84,7 @@ impl UploadFile {
         let mut object = Object::new(value)?;
         let content_type = object.optional("contentType")?;
         let file_name = object.optional("fileName")?;
-        // An error of the fields together has no path: they are those of the request.
+        // An error of the fields together has no path: they are fields of the request.
         let position = read(Value::Object(object.rest())).map_err(|error: Error| {
             if error.path().is_empty() { error.at("position") } else { error }
         })?;

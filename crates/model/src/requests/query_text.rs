@@ -71,7 +71,7 @@ fn has_word(text: &str) -> bool {
 
 impl SearchDocuments {
     /// Reads a query as people type it: words, `"phrases"`, and filters among them. Every text is
-    /// a query: what is not a filter is searched as text.
+    /// a query: anything but a filter is searched as text.
     ///
     /// | filter | documents |
     /// |---|---|

@@ -10,7 +10,7 @@ wire_enum! {
         /// Past the siblings before it.
         #[default]
         Up = "up",
-        /// Past the siblings behind it.
+        /// Past the siblings after it.
         Down = "down",
     }
 }

@@ -129,7 +129,7 @@ impl MirrorRun<'_, '_, '_> {
         Ok(unnamed)
     }
 
-    /// Warns of new names that differ from those of documents and folders, as an export does.
+    /// Warns of new names that differ from the names of documents and folders, as an export does.
     fn warn_of_names(&mut self, side: &SpaceSide, directories: &Directories, named: &[DocumentId]) {
         let mut seen = BTreeSet::new();
         for (document, path) in

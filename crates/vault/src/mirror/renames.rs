@@ -41,6 +41,7 @@ pub(super) fn ordered(renames: &[FileRename], names: &mut FilePaths) -> Vec<File
         }
         ordered.extend(chain.into_iter().rev());
     }
+    debug_assert!(ordered.len() >= renames.len(), "each file is renamed, some by a detour");
     ordered
 }
 

@@ -426,7 +426,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
                 at = directory(at);
             }
         }
-        // In reverse, so that folders come before those that they are in.
+        // In reverse, so that nested folders come first.
         let folders = gone.into_iter().rev().filter_map(|path| directories.folder(path));
         for folder in folders.collect::<Vec<_>>() {
             if self.is_stopped() {

@@ -184,8 +184,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// On a scoped connection, relations to invisible collections are not part of the schema and
     /// stay with their values. A new property gets a key with six random characters appended, so
-    /// that it cannot collide with that of an invisible property. A property of the request whose
-    /// name and key, but for those characters, the schema has already is not new.
+    /// that it cannot collide with the key of an invisible property. A property of the request
+    /// whose name and key, but for those characters, the schema has already is not new.
     ///
     /// ```
     /// use leafbase::{

@@ -143,7 +143,8 @@ impl PageReading {
         Ok(is_all.then_some(blocks))
     }
 
-    /// Whether `drafts` are the page itself, with its title, where the page has none of that title.
+    /// Whether `drafts` are the page itself, with its title, and the page has no page
+    /// of that title.
     pub(super) fn is_page(&self, drafts: &[BlockDraft]) -> bool {
         let is_same =
             |data: &BlockData| data.block_type() == BlockType::Page && data.inline == self.title;

@@ -21,10 +21,10 @@ struct Relocation {
     after: Option<BlockId>,
 }
 
-/// What was written after a change.
+/// The writes after a change.
 #[derive(Default)]
 pub(super) struct LaterWrites {
-    /// Without those of the changes that are undone.
+    /// Without the relocations by undone changes.
     relocations: Vec<Relocation>,
     /// The highest revision at which each block was removed.
     removed: HashMap<BlockId, u64>,
@@ -107,6 +107,7 @@ impl LaterWrites {
         for block in returning.0.iter_mut().map(|node| &mut node.block) {
             let removed = self.removed.get(&block.id).map_or(0, |rev| rev.saturating_add(1));
             block.rev = block.rev.max(removed);
+            debug_assert!(block.rev >= removed, "a revision never decreases");
         }
     }
 
@@ -114,6 +115,7 @@ impl LaterWrites {
     pub(super) fn raise_rev(&self, returning: &mut DocumentRecord) {
         let erased = self.erased.get(&returning.id).copied().unwrap_or(0);
         returning.rev = returning.rev.max(erased);
+        debug_assert!(returning.rev >= erased, "a revision never decreases");
     }
 
     fn add_revs(&mut self, edit: &Edit) {

@@ -144,7 +144,7 @@ impl<A: Unbatched> UndoManager<A> {
     fn revert(&self, step: &UndoStep) -> Result<Change> {
         let change = self.notes.write_undo(&ChangeNumbers::Recorded(&step.sequences))?;
         let change = change.ok_or_else(nothing_left)?;
-        // What is undone is not an edit of its own.
+        // An undo is not an edit of its own.
         for recorded in self.recorder.take() {
             if recorded.sequence != change.sequence {
                 self.recorder.put_back(recorded);
