@@ -233,6 +233,7 @@ fn the_changes_of_a_scope_have_numbers_of_their_own() {
     assert_eq!(changes(&guest, 0), expected);
     assert_eq!(changes(&guest, 4), expected[4..]);
     assert_eq!(changes(&guest, 77), [""; 0]);
+    assert_eq!(changes(&guest, u64::MAX), [""; 0]);
     assert_eq!(guest.last_sequence().unwrap(), 6);
     // Each connection of the scope sees the same; one of another scope has numbers of its own.
     assert_eq!(changes(&scope.connect(), 0), expected);
@@ -266,6 +267,40 @@ fn several_threads_read_a_feed_while_it_grows() {
     });
     let numbers: Vec<_> = guest.changes_since(0).map(|change| change.unwrap().sequence).collect();
     assert_eq!(numbers, (1..=WRITES).collect::<Vec<_>>());
+}
+
+/// Followers find each document that is added, and each later write to it, whenever they read.
+#[test]
+fn several_threads_follow_a_scope_while_documents_are_added() {
+    const ADDED: usize = 300;
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let documents: Vec<_> =
+        (0..ADDED).map(|_| notes.create_document("trip").unwrap().id()).collect();
+    let scope = space.scope([]);
+    let follow = || {
+        let (guest, mut last) = (scope.connect(), 0);
+        let (mut added, mut written) = (BTreeSet::new(), BTreeSet::new());
+        while last < 2 * ADDED as u64 {
+            for change in guest.changes_since(last).map(Result::unwrap) {
+                assert_eq!(change.sequence, last + 1, "rows have no gaps");
+                last = change.sequence;
+                let told = if change.blocks.is_empty() { &mut added } else { &mut written };
+                told.extend(change.documents);
+            }
+        }
+        (added.len(), written.len())
+    };
+    std::thread::scope(|threads| {
+        let followers: Vec<_> = (0..3).map(|_| threads.spawn(follow)).collect();
+        for document in documents {
+            scope.add([document]);
+            notes.insert_markdown("passport", document).unwrap();
+        }
+        for follower in followers {
+            assert_eq!(follower.join().unwrap(), (ADDED, ADDED));
+        }
+    });
 }
 
 /// What was written to a document while it was hidden is not told, whether the guest has read its

@@ -9,6 +9,7 @@ use leafbase_model::{Change, Result, ScopedChange};
 use crate::core::access::Scoped;
 use crate::core::connection::Connection;
 use crate::core::scope_changes::{self, ScopeChanges};
+use crate::core::tree::Tree;
 
 /// The writes to the documents of a scope after a sequence number, oldest first. Each read takes
 /// the newest state of the log, so that no snapshot is held while the caller works and writes made
@@ -91,22 +92,16 @@ impl Connection<Scoped> {
     /// # Errors
     /// Errors of the store.
     pub fn last_sequence(&self) -> Result<u64> {
-        self.operation("last_sequence").read(|tree| {
-            let mut changes = self.scope_changes();
-            changes.read_on(tree, &self.access().state.folders)?;
-            Ok(changes.len())
-        })
+        self.read_feed("last_sequence", |_, changes| Ok(changes.len()))
     }
 
     /// A write of this connection as a row of the feed. It names no documents if all of them left
     /// the scope in the meantime.
     pub(crate) fn scoped_change(&self, change: &Change) -> Result<ScopedChange> {
-        self.operation("changes_since").read(|tree| {
-            let (row, last, added_after) = {
-                let mut changes = self.scope_changes();
-                changes.read_on(tree, &self.access().state.folders)?;
-                (changes.row_of_write(change.sequence), changes.len(), changes.added_after())
-            };
+        self.read_feed("changes_since", |tree, changes| {
+            let (row, last, added_after) =
+                (changes.row_of_write(change.sequence), changes.len(), changes.added_after());
+            drop(changes);
             if let Some((number, row)) = row
                 && let Some(visible) =
                     scope_changes::visible_change(tree, number, &row, &added_after)?
@@ -119,21 +114,32 @@ impl Connection<Scoped> {
         })
     }
 
-    fn scope_changes(&self) -> MutexGuard<'_, ScopeChanges> {
-        self.access().state.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Reads the feed to the end of the log in an operation.
+    fn read_feed<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&Tree<'_>, MutexGuard<'_, ScopeChanges>) -> Result<T>,
+    ) -> Result<T> {
+        let state = &self.access().state;
+        let operation = self.operation(name);
+        // Locked before the call fixes its visibility and its snapshot: these are never older than
+        // the rows that other calls have recorded, nor than the additions of the host.
+        let mut changes = state.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        operation.read(|tree| {
+            changes.read_on(tree, &state.folders)?;
+            read(tree, changes)
+        })
     }
 
     /// The next rows after the one numbered `after`.
     fn next_rows(&self, after: u64) -> Result<Vec<ScopedChange>> {
-        self.operation("changes_since").read(|tree| {
-            let (rows, added_after) = {
-                let mut changes = self.scope_changes();
-                changes.read_on(tree, &self.access().state.folders)?;
-                (changes.rows_after(after), changes.added_after())
-            };
+        self.read_feed("changes_since", |tree, changes| {
+            let (rows, added_after) = (changes.rows_after(after), changes.added_after());
+            drop(changes);
             let change =
-                |(number, row)| scope_changes::visible_change(tree, number, &row, &added_after);
-            (after + 1..).zip(rows).map(change).filter_map(Result::transpose).collect()
+                |(row, number)| scope_changes::visible_change(tree, number, &row, &added_after);
+            let numbers = after.saturating_add(1)..;
+            rows.into_iter().zip(numbers).map(change).map_while(Result::transpose).collect()
         })
     }
 }
