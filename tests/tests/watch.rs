@@ -13,10 +13,10 @@ use std::time::Duration;
 use futures_core::Stream;
 use leafbase::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
 use leafbase::{
-    BuiltInLocation, Connection, Day, DayRange, DayRef, DeleteBlocks, DocumentOrder, Error,
-    ErrorKind, Fetch, Folder, FolderRef, FollowedAccess, Full, ItemFilter, ListCollections,
-    ListDocuments, ListScopedDocuments, ListTasks, Operator, PatchStep, QueryItems, Scoped,
-    SearchDocuments, Sort, Space, TaskScope, WatchQuery, Watcher,
+    BlockId, BuiltInLocation, Connection, Day, DayRange, DayRef, DeleteBlocks, DocumentOrder,
+    Error, ErrorKind, Fetch, FlatBlock, Folder, FolderRef, FollowedAccess, Full, ItemFilter,
+    ListCollections, ListDocuments, ListScopedDocuments, ListTasks, Operator, PatchStep,
+    QueryItems, Scoped, SearchDocuments, Sort, Space, TaskScope, WatchQuery, WatchedList, Watcher,
 };
 use leafbase_test_outline::Numbers;
 use tests::model::pair::Pair;
@@ -346,6 +346,47 @@ fn a_store_that_cannot_be_read_is_reported_once() {
         assert_eq!(steps(&mut watcher).len(), 1);
     }
     drop(watching);
+}
+
+/// A fetch that fails while the flag is set, for a reason that has nothing to do with the space.
+#[derive(Debug)]
+struct Unreliable(Fetch, Arc<AtomicBool>);
+
+impl WatchQuery<Full> for Unreliable {
+    type Entry = FlatBlock;
+    type Key = BlockId;
+
+    fn key(entry: &FlatBlock) -> BlockId {
+        entry.block.id
+    }
+
+    fn ask(&self, notes: &Connection<Full>) -> Result<WatchedList<FlatBlock>, Error> {
+        if self.1.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorKind::Storage, "not now"));
+        }
+        self.0.ask(notes)
+    }
+}
+
+#[test]
+fn a_query_that_failed_for_a_passing_reason_is_asked_again() {
+    let notes = Space::in_memory().unwrap().connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let is_failing = Arc::new(AtomicBool::new(false));
+    let watch = || notes.watch(Unreliable(Fetch::new(trip), Arc::clone(&is_failing))).unwrap();
+    let (mut page, mut waiting) = (watch(), watch());
+    is_failing.store(true, Ordering::SeqCst);
+    notes.insert_markdown("passport", trip).unwrap();
+    for watcher in [&mut page, &mut waiting] {
+        assert_eq!(watcher.try_next().unwrap_err().kind(), ErrorKind::Storage);
+        assert_eq!(watcher.try_next().unwrap(), None);
+    }
+    let waiting = thread::spawn(move || waiting.next_within(LONG).map(|_| waiting.entries().len()));
+    thread::sleep(Duration::from_millis(20));
+    is_failing.store(false, Ordering::SeqCst);
+    assert_eq!(steps(&mut page), ["insert 1"]);
+    assert_eq!(steps(&mut page), [""; 0]);
+    assert_eq!(waiting.join().unwrap().unwrap(), 2);
 }
 
 #[test]

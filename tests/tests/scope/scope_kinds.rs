@@ -1,9 +1,12 @@
 //! Scopes for reading only, and scopes of folders.
 
+use std::thread;
+use std::time::Duration;
+
 use leafbase::{
     Connection, CreateFolders, DeleteBlocks, DeleteDocuments, DeleteFolders, Destination,
-    DocumentId, ErrorKind, FolderDestination, FolderDraft, FolderId, MoveDocuments, MoveFolders,
-    Scoped, SearchDocuments, Space,
+    DocumentId, ErrorKind, Fetch, FolderDestination, FolderDraft, FolderId, ListScopedDocuments,
+    MoveDocuments, MoveFolders, Scoped, SearchDocuments, Space,
 };
 use serde_json::json;
 
@@ -160,6 +163,31 @@ fn a_folder_scope_has_the_documents_that_are_in_the_folder_when_a_call_begins() 
     // A folder that never was, and one named twice with a folder in it.
     let twice = shelf.space.folder_scope([FolderId::NIL, shelf.other, shelf.inner, shelf.other]);
     assert_eq!(twice.connect().documents().unwrap().len(), 2);
+}
+
+#[test]
+fn watchers_of_a_folder_scope_notice_what_leaves_it() {
+    let shelf = Shelf::new();
+    let a = shelf.document("a", shelf.shared);
+    let b = shelf.document("b", shelf.inner);
+    let mut listing = shelf.guest.watch(ListScopedDocuments::new()).unwrap();
+    let mut page = shelf.guest.watch(Fetch::new(a)).unwrap();
+    shelf.put(a, shelf.other);
+    assert_eq!(listing.try_next().unwrap().unwrap().steps.len(), 1);
+    assert_eq!(listing.entries()[0].id, b);
+    assert_eq!(page.try_next().unwrap_err().kind(), ErrorKind::NotFound);
+    shelf.put(a, shelf.shared);
+    assert_eq!(listing.try_next().unwrap().unwrap().steps.len(), 1);
+    assert!(page.try_next().unwrap().is_none_or(|patch| patch.steps.len() == 1));
+    // One that waits.
+    let waiting = thread::spawn(move || {
+        listing.next_within(Duration::from_secs(600)).unwrap();
+        listing.entries().len()
+    });
+    shelf.put_folder(shelf.inner, FolderDestination::Root);
+    assert_eq!(waiting.join().unwrap(), 1);
+    shelf.notes.delete_documents(DeleteDocuments::from(a)).unwrap();
+    assert_eq!(page.try_next().unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]

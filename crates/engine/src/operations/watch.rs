@@ -25,6 +25,8 @@ use watch_thread::WatchThread;
 
 /// For how long a watcher waits that waits without a limit, before it waits again.
 const LONG_WAIT: Duration = Duration::from_secs(3_600);
+/// After how long a watcher that waits asks a query again that failed.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Changes that are followed at most; after more of them the query is asked again.
 const MAX_FOLLOWED: usize = 16;
 
@@ -168,8 +170,8 @@ pub struct Watcher<A: FollowedAccess, Q: WatchQuery<A>> {
     /// All changes up to this one are in the list.
     sequence: u64,
     visibility: Visibility,
-    /// Whether the last attempt to ask failed, so that the list may be an earlier one.
-    has_failed: bool,
+    /// The error of the last attempt to ask, if it failed: then the list may be an earlier one.
+    failure: Option<Error>,
     /// Whether the store could not be read at the last attempt, which was reported.
     is_unreadable: bool,
     is_closed: bool,
@@ -232,9 +234,9 @@ impl<A: FollowedAccess> Connection<A> {
     /// # Errors
     /// Those of the query.
     pub fn watch<Q: WatchQuery<A>>(&self, query: Q) -> Result<Watcher<A, Q>> {
-        let visibility = self.visibility();
         // Before the query: a write in between is looked at again.
         let sequence = A::last_change(self)?;
+        let visibility = self.newest_visibility(&self.visibility())?;
         let list = query.ask(self)?;
         Ok(Watcher {
             notes: self.clone(),
@@ -242,7 +244,7 @@ impl<A: FollowedAccess> Connection<A> {
             list,
             sequence,
             visibility,
-            has_failed: false,
+            failure: None,
             is_unreadable: false,
             is_closed: false,
             is_stopped: Arc::default(),
@@ -269,22 +271,23 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
     /// The patch to the present result, without waiting; none if it is the same.
     ///
     /// # Errors
-    /// Errors of the query, and of a store that cannot be read, each reported once: the last result
-    /// is kept, and the next result is compared with it. [`ErrorKind::Closed`] once the space is
-    /// closed.
+    /// Errors of the query, each reported once until there is a change, and of a store that cannot
+    /// be read, reported once: the last result is kept, the query is asked again each time, and the
+    /// next result is compared with the last one. [`ErrorKind::Closed`] once the space is closed.
     pub fn try_next(&mut self) -> Result<Option<ListPatch<Q::Entry>>> {
-        let last = match A::last_change(&self.notes) {
+        let newest = match self.newest() {
             Err(error) if self.is_unreadable && !is_closed(&error) => return Ok(None),
-            last => last,
+            newest => newest,
         };
-        self.is_unreadable = last.is_err();
-        let last = last?;
-        let visibility = self.notes.visibility();
+        self.is_unreadable = newest.is_err();
+        let (last, visibility) = newest?;
         let is_same_scope = visibility.is_same(&self.visibility);
-        if last == self.sequence && is_same_scope {
+        let is_unchanged = last == self.sequence && is_same_scope;
+        // A failure may have had a passing reason: it is asked again without a change, too.
+        if is_unchanged && self.failure.is_none() {
             return Ok(None);
         }
-        let can_follow = is_same_scope && !self.has_failed;
+        let can_follow = is_same_scope && self.failure.is_none();
         let followed = if can_follow {
             A::follow(&self.notes, &self.query, &self.list, self.sequence)
         } else {
@@ -299,15 +302,22 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
             return Ok((!patch.steps.is_empty()).then_some(patch));
         }
         self.sequence = last;
-        let asked = self.query.ask(&self.notes);
-        self.has_failed = asked.is_err();
-        let list = asked?;
+        let list = match self.query.ask(&self.notes) {
+            Ok(list) => list,
+            Err(error) => {
+                let is_reported = is_unchanged && self.failure.as_ref() == Some(&error);
+                self.failure = Some(error.clone());
+                return if is_reported { Ok(None) } else { Err(error) };
+            }
+        };
+        self.failure = None;
         let steps = steps_between(&self.list.entries, &list.entries, Q::key);
         self.list = list;
         Ok((!steps.is_empty()).then_some(ListPatch { sequence: last, steps }))
     }
 
-    /// The next patch; none if there was no change of the result within `timeout`.
+    /// The next patch; none if there was no change of the result within `timeout`. A query that
+    /// failed is asked again each second.
     ///
     /// # Errors
     /// As [`Self::try_next`].
@@ -321,8 +331,15 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
             if left.is_zero() || self.is_stopped.load(Ordering::Acquire) {
                 return Ok(None);
             }
-            self.wait(left);
+            let retry = self.failure.as_ref().map_or(left, |_| left.min(RETRY_AFTER));
+            self.wait(retry);
         }
+    }
+
+    /// The last change, and what is visible by now.
+    fn newest(&self) -> Result<(u64, Visibility)> {
+        let last = A::last_change(&self.notes)?;
+        Ok((last, self.notes.newest_visibility(&self.notes.visibility())?))
     }
 
     /// Waits until there may be something new.
@@ -334,11 +351,11 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
         }
         self.notes.space.commit_signal().wait(timeout, || {
             self.is_stopped.load(Ordering::Acquire)
-                || match A::last_change(&self.notes) {
-                    Ok(last) => {
+                || match self.newest() {
+                    Ok((last, visibility)) => {
                         self.is_unreadable
                             || last != self.sequence
-                            || !self.notes.visibility().is_same(&self.visibility)
+                            || !visibility.is_same(&self.visibility)
                     }
                     Err(error) => !self.is_unreadable || is_closed(&error),
                 }
