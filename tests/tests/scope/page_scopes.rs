@@ -1,10 +1,11 @@
 //! Scopes of single pages: a page is shown as a document, and nothing around it is.
 
 use leafbase::{
-    AddComments, BlockId, CommentDraft, Connection, CreateCollection, DeleteBlocks,
+    AddComments, AddTasks, BlockId, CommentDraft, Connection, CreateCollection, DeleteBlocks,
     DeleteDocuments, Destination, DocumentId, Error, ErrorKind, Fetch, FindDocuments, InsertBlocks,
     ListCollections, ListComments, MoveBlocks, MoveDocuments, Position, ResolveBlocks, SchemaDraft,
-    Scoped, ScopedDocumentPatch, SearchBlocks, SearchDocuments, Space, UpdateScopedDocuments,
+    Scoped, ScopedDocumentPatch, SearchBlocks, SearchDocuments, Space, TaskDraft,
+    UpdateScopedDocuments,
 };
 
 /// A document with a page between two texts, and a guest of the page.
@@ -256,6 +257,36 @@ fn the_feed_of_a_page_tells_what_was_written_while_it_was_there() {
     notes.delete_blocks(DeleteBlocks::from(*page)).unwrap();
     assert_eq!(desk.told(8), [3].map(told));
     assert_eq!(guest.last_sequence().unwrap(), 9);
+}
+
+/// The inbox is hidden, and so is what is written there.
+#[test]
+fn the_feed_of_a_page_in_the_inbox_tells_nothing() {
+    let Desk { space, notes, document, page, .. } = &Desk::new();
+    let task = notes.add_tasks(AddTasks::new([TaskDraft::new("towel")])).unwrap()[0].id;
+    let inbox = notes.document_of(task).unwrap();
+    let guest = space.page_scope([task, *page]).connect();
+    let of_inbox = space.scope([inbox]).connect();
+    let told = || {
+        assert_eq!(of_inbox.last_sequence().unwrap(), 0);
+        let told = guest.changes_since(0).map(Result::unwrap);
+        let told = told.map(|told| (told.documents[0].root() == task, told.blocks.len()));
+        told.collect::<Vec<_>>()
+    };
+    notes.update_markdown(task, "towels").unwrap();
+    let below = notes.insert_markdown("blue", Position::end_of(task)).unwrap()[0].id;
+    notes.update_markdown(below, "red").unwrap();
+    assert_eq!(told(), []);
+    assert!(guest.fetch(Fetch::new(task)).is_err());
+    // It comes out, is written, and goes back.
+    notes.move_blocks(MoveBlocks::new([task], Position::end_of(*document))).unwrap();
+    assert!(guest.fetch(Fetch::new(task)).is_ok());
+    notes.update_markdown(below, "green").unwrap();
+    assert_eq!(told(), [(true, 0), (true, 1)]);
+    notes.move_blocks(MoveBlocks::new([task], Position::end_of(inbox))).unwrap();
+    assert!(guest.fetch(Fetch::new(task)).is_err());
+    notes.update_markdown(below, "white").unwrap();
+    assert_eq!(told(), [(true, 0), (true, 1), (true, 0)]);
 }
 
 #[test]

@@ -309,6 +309,37 @@ fn what_crosses_the_edge_of_a_scope_is_in_the_way() {
     assert_eq!(refusal(read_only.undo(99)).0, ErrorKind::ReadOnly);
 }
 
+/// What was hidden when it was written is not undone, though it is seen by now.
+#[test]
+fn what_entered_the_scope_after_a_change_is_left_as_it_is() {
+    let makes: [fn(&Space, DocumentId, BlockId) -> Scope; 2] =
+        [|space, document, _| space.scope([document]), |space, _, page| space.page_scope([page])];
+    for make in makes {
+        let scope = std::cell::OnceCell::new();
+        let desk = Desk::new(|space, document, page| {
+            let made = make(space, document, page);
+            scope.get_or_init(|| made).clone()
+        });
+        let Desk { notes, diary, shelves, shelf, lines, .. } = &desk;
+        let mut wider = SchemaDraft::from(notes.schema(*shelves).unwrap());
+        wider.properties.push(PropertyDraft::new("Height", PropertyKind::Number));
+        notes
+            .batch(|batch| {
+                batch.update_markdown(lines[0], "changed")?;
+                batch.replace_schema(ReplaceSchema::new(*shelves, wider.clone()))?;
+                let named = ItemUpdate::of(*shelf).with("named", Vec::<String>::new());
+                batch.update_items(UpdateItems::new(*shelves, [named]))
+            })
+            .unwrap();
+        scope.get().unwrap().add([*diary]);
+        desk.guest.undo(1).unwrap();
+        assert_eq!(notes.fetch(Fetch::new(lines[0])).unwrap().data.inline, "one amber");
+        assert_eq!(notes.schema(*shelves).unwrap().properties.len(), wider.properties.len());
+        assert_eq!(desk.shelved(), 0);
+        desk.check();
+    }
+}
+
 #[test]
 fn a_file_returns_where_another_block_of_the_scope_shows_it() {
     let desk = Desk::of_document();

@@ -265,10 +265,20 @@ pub(in crate::core) struct ScopeAtWrite<'a> {
 }
 
 impl ScopeAtWrite<'_> {
-    /// Whether a document was in the scope, in the trash or not.
+    /// Whether a document, or a page that is shown as one, was in the scope, in the trash or not.
     pub(in crate::core) fn contains(&self, document: DocumentId) -> bool {
         self.tree.visibility().contains(document)
             && !self.added_after.precedes_addition(document, self.sequence)
+    }
+
+    /// As [`Self::contains`] for a document that edits name, which may be the inbox: that one is
+    /// hidden.
+    pub(in crate::core) fn contains_document(&self, document: DocumentId) -> Result<bool> {
+        if !self.contains(document) {
+            return Ok(false);
+        }
+        let record = self.tree.unguarded().document(document)?;
+        Ok(record.is_none_or(|record| record.location != Location::Inbox))
     }
 }
 
@@ -284,7 +294,7 @@ impl VisibleChange {
         for edit in &change.edits {
             visible.add(&scope, edit)?;
         }
-        for (page, blocks) in pages.into_iter().flatten() {
+        for (page, blocks) in pages.into_iter().flat_map(|pages| &pages.reported) {
             if scope.contains(*page) {
                 visible.documents.insert(*page);
                 visible.blocks.extend(blocks);
@@ -310,39 +320,39 @@ impl VisibleChange {
     fn add(&mut self, scope: &ScopeAtWrite<'_>, edit: &Edit) -> Result<()> {
         match edit {
             Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
-                self.subtrees(scope, target.document, subtrees);
+                self.subtrees(scope, target.document, subtrees)?;
             }
             // An erased document was in the trash: it left the scope with an earlier change.
             Edit::CreateDocument { record, subtrees }
             | Edit::EraseDocument { record, subtrees }
                 if !is_trashed(record) =>
             {
-                self.subtrees(scope, record.id, subtrees);
+                self.subtrees(scope, record.id, subtrees)?;
             }
             // An update that keeps the revision is the other end of a relation.
             Edit::Update { document, before, after }
                 if before.rev != after.rev || after.is_redacted() =>
             {
-                self.block(scope, *document, after.id);
+                self.block(scope, *document, after.id)?;
             }
             Edit::Move { block, from, to } => {
-                self.block(scope, from.document, *block);
-                self.block(scope, to.document, *block);
+                self.block(scope, from.document, *block)?;
+                self.block(scope, to.document, *block)?;
             }
             Edit::UpdateDocument { before, after } if is_trashed(before) != is_trashed(after) => {
-                self.subtrees(scope, after.id, &Subtrees::default());
+                self.subtrees(scope, after.id, &Subtrees::default())?;
             }
             Edit::AddComment { document, block, .. }
             | Edit::RemoveComment { document, block, .. }
             | Edit::UpdateComment { document, block, .. } => {
-                self.block(scope, *document, *block);
+                self.block(scope, *document, *block)?;
             }
             Edit::SetSchema { document, collection, before, after, .. } => {
-                if scope.contains(*document)
+                if scope.contains_document(*document)?
                     && hidden_relations::visible_part(scope.tree, before.as_deref())?
                         != hidden_relations::visible_part(scope.tree, after.as_deref())?
                 {
-                    self.block(scope, *document, *collection);
+                    self.block(scope, *document, *collection)?;
                 }
             }
             Edit::CreateDocument { .. }
@@ -355,18 +365,30 @@ impl VisibleChange {
         Ok(())
     }
 
-    fn block(&mut self, scope: &ScopeAtWrite<'_>, document: DocumentId, block: BlockId) {
-        if scope.contains(document) {
+    fn block(
+        &mut self,
+        scope: &ScopeAtWrite<'_>,
+        document: DocumentId,
+        block: BlockId,
+    ) -> Result<()> {
+        if scope.contains_document(document)? {
             self.documents.insert(document);
             self.blocks.insert(block);
         }
+        Ok(())
     }
 
-    fn subtrees(&mut self, scope: &ScopeAtWrite<'_>, document: DocumentId, subtrees: &Subtrees) {
-        if scope.contains(document) {
+    fn subtrees(
+        &mut self,
+        scope: &ScopeAtWrite<'_>,
+        document: DocumentId,
+        subtrees: &Subtrees,
+    ) -> Result<()> {
+        if scope.contains_document(document)? {
             self.documents.insert(document);
             self.blocks.extend(subtrees.0.iter().map(|node| node.block.id));
         }
+        Ok(())
     }
 }
 

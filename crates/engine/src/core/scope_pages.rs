@@ -16,14 +16,50 @@ use crate::core::tree::Tree;
 /// Upper bound of the depth of a tree. A longer chain of parents has a cycle.
 const MAX_LEVELS: usize = u16::MAX as usize;
 
-/// The pages that a change wrote in, with the blocks that it wrote.
-pub(crate) type PageWrites = BTreeMap<DocumentId, BTreeSet<BlockId>>;
+/// The writes of a change in pages of the scope.
+#[derive(Debug, Default)]
+pub(crate) struct PageWrites {
+    /// The pages that the feed reports, with the written blocks.
+    pub(in crate::core) reported: BTreeMap<DocumentId, BTreeSet<BlockId>>,
+    /// The blocks, with their pages, whose writes the feed omits: other ends of relations, and
+    /// schemas of which the scope sees no difference.
+    pub(in crate::core) omitted: BTreeSet<(DocumentId, BlockId)>,
+}
+
+impl PageWrites {
+    fn is_empty(&self) -> bool {
+        self.reported.is_empty() && self.omitted.is_empty()
+    }
+
+    /// Adds a block that was written in `page`, if it was in one.
+    fn report(&mut self, block: BlockId, page: Option<BlockId>) {
+        if let Some(page) = page {
+            self.reported.entry(DocumentId::of_root(page)).or_default().insert(block);
+        }
+    }
+
+    /// Adds a page without blocks: it came or went as a whole.
+    fn report_page(&mut self, page: BlockId) {
+        self.reported.entry(DocumentId::of_root(page)).or_default();
+    }
+
+    /// Adds a block whose write the feed omits.
+    fn omit(&mut self, block: BlockId, page: Option<BlockId>) {
+        self.omitted.extend(page.map(|page| (DocumentId::of_root(page), block)));
+    }
+}
 
 /// The changes after the sequence `after` that wrote in pages of the scope.
 pub(crate) fn page_writes(tree: &Tree<'_>, after: u64) -> Result<BTreeMap<u64, PageWrites>> {
     let reader = tree.unguarded();
     let mut found = BTreeMap::new();
-    let mut past = PastTree { tree, parents: HashMap::new(), removed: HashMap::new() };
+    let inbox = reader.inbox()?.map(|inbox| inbox.id);
+    let mut past = PastTree {
+        tree,
+        inboxes: inbox.into_iter().collect(),
+        parents: HashMap::new(),
+        removed: HashMap::new(),
+    };
     let mut sequence = reader.last_sequence()?;
     while sequence > after {
         let Some(change) = reader.change_over(sequence)? else { break };
@@ -40,6 +76,8 @@ pub(crate) fn page_writes(tree: &Tree<'_>, after: u64) -> Result<BTreeMap<u64, P
 /// The tree as it was before the changes that have been undone.
 struct PastTree<'a> {
     tree: &'a Tree<'a>,
+    /// The inbox, and inboxes that have been erased: their pages are hidden.
+    inboxes: BTreeSet<DocumentId>,
     /// Past parents that differ from the present ones; `None` for a root and for a block that did
     /// not exist.
     parents: HashMap<BlockId, Option<BlockId>>,
@@ -50,7 +88,7 @@ struct PastTree<'a> {
 impl PastTree<'_> {
     /// Rolls back a change, and returns its writes by page.
     fn undo(&mut self, change: &Change) -> Result<PageWrites> {
-        let mut writes = PageWrites::new();
+        let mut writes = PageWrites::default();
         for edit in change.edits.iter().rev() {
             self.undo_edit(edit, &mut writes)?;
         }
@@ -71,33 +109,52 @@ impl PastTree<'_> {
                 self.restore(Some(target.parent), subtrees);
                 self.add_subtrees(Some(target.parent), subtrees, writes)?;
             }
-            Edit::EraseDocument { subtrees, .. } => self.restore(None, subtrees),
+            Edit::EraseDocument { record, subtrees } => {
+                if record.location == Location::Inbox {
+                    self.inboxes.insert(record.id);
+                }
+                self.restore(None, subtrees);
+            }
             Edit::Move { block, from, to } => {
-                add(*block, self.page_of(to.parent)?, writes);
+                let is_shown = [from, to].map(|end| !self.inboxes.contains(&end.document));
+                let crosses_inbox = is_shown[0] != is_shown[1];
+                let after = if crosses_inbox { self.shown_pages()? } else { BTreeSet::new() };
+                writes.report(*block, self.page_of(to.parent)?);
                 self.parents.insert(*block, Some(from.parent));
-                add(*block, self.page_of(from.parent)?, writes);
+                writes.report(*block, self.page_of(from.parent)?);
+                if crosses_inbox {
+                    let before = self.shown_pages()?;
+                    after.symmetric_difference(&before).for_each(|page| writes.report_page(*page));
+                }
             }
             // An update that keeps the revision is the other end of a relation.
-            Edit::Update { before, after, .. }
-                if before.rev != after.rev || after.is_redacted() =>
-            {
-                add(after.id, self.page_of(after.id)?, writes);
+            Edit::Update { before, after, .. } => {
+                let page = self.page_of(after.id)?;
+                if before.rev != after.rev || after.is_redacted() {
+                    writes.report(after.id, page);
+                } else {
+                    writes.omit(after.id, page);
+                }
             }
             Edit::AddComment { block, .. }
             | Edit::RemoveComment { block, .. }
             | Edit::UpdateComment { block, .. } => {
-                add(*block, self.page_of(*block)?, writes);
+                writes.report(*block, self.page_of(*block)?);
             }
             Edit::SetSchema { collection, before, after, .. } => {
                 let shown = |schema| hidden_relations::visible_part(self.tree, schema);
-                if shown(before.as_deref())? != shown(after.as_deref())? {
-                    add(*collection, self.page_of(*collection)?, writes);
+                let is_reported = shown(before.as_deref())? != shown(after.as_deref())?;
+                let page = self.page_of(*collection)?;
+                if is_reported {
+                    writes.report(*collection, page);
+                } else {
+                    writes.omit(*collection, page);
                 }
             }
             Edit::UpdateDocument { before, after } if is_trashed(before) != is_trashed(after) => {
                 self.add_pages_of(after.id, writes)?;
             }
-            Edit::PurgeDocument { .. } | Edit::Update { .. } | Edit::UpdateDocument { .. } => {}
+            Edit::PurgeDocument { .. } | Edit::UpdateDocument { .. } => {}
             edit => check_is_of_space(edit)?,
         }
         Ok(())
@@ -119,19 +176,30 @@ impl PastTree<'_> {
             if around.is_none() && within.is_none() && self.is_page(node.block.id)? {
                 within = self.page_of(node.block.id)?.map(|page| (depth, page));
             }
-            add(node.block.id, around.or(within.map(|(_, page)| page)), writes);
+            writes.report(node.block.id, around.or(within.map(|(_, page)| page)));
         }
         Ok(())
     }
 
     /// Adds the pages that were in a document, without blocks.
     fn add_pages_of(&self, document: DocumentId, writes: &mut PageWrites) -> Result<()> {
-        for page in self.tree.visibility().roots().into_iter().flat_map(|roots| &roots.pages) {
-            if self.page_of(*page)? == Some(*page) && self.root_of(*page)? == document.root() {
-                writes.entry(DocumentId::of_root(*page)).or_default();
+        for page in self.shown_pages()? {
+            if self.root_of(page)? == document.root() {
+                writes.report_page(page);
             }
         }
         Ok(())
+    }
+
+    /// The pages that the scope showed as documents, in the trash or not.
+    fn shown_pages(&self) -> Result<BTreeSet<BlockId>> {
+        let mut shown = BTreeSet::new();
+        for page in self.tree.visibility().roots().into_iter().flat_map(|roots| &roots.pages) {
+            if self.page_of(*page)? == Some(*page) {
+                shown.insert(*page);
+            }
+        }
+        Ok(shown)
     }
 
     /// The subtrees did not exist before.
@@ -173,7 +241,8 @@ impl PastTree<'_> {
         Ok(self.tree.unguarded().block(block)?.is_some_and(|block| is_shown_as_page(&block)))
     }
 
-    /// The page of the scope that contained the block; `None` if a document of the scope did.
+    /// The page of the scope that contained the block; `None` if a document of the scope did, and
+    /// in the inbox.
     fn page_of(&self, block: BlockId) -> Result<Option<BlockId>> {
         let (mut page, mut top) = (None, block);
         self.climb(block, &mut |ancestor| {
@@ -183,8 +252,10 @@ impl PastTree<'_> {
             }
             Ok(())
         })?;
-        let is_in_document = self.tree.visibility().contains(DocumentId::of_root(top));
-        Ok(page.filter(|page| *page == top || !is_in_document))
+        let document = DocumentId::of_root(top);
+        let is_hidden = self.inboxes.contains(&document);
+        let is_in_document = self.tree.visibility().contains(document);
+        Ok(page.filter(|page| !is_hidden && (*page == top || !is_in_document)))
     }
 
     fn root_of(&self, block: BlockId) -> Result<BlockId> {
@@ -210,13 +281,6 @@ impl PastTree<'_> {
 
 fn is_trashed(document: &DocumentRecord) -> bool {
     document.location == Location::Trash
-}
-
-/// Adds a block to the writes of `page`, if it was in one.
-fn add(block: BlockId, page: Option<BlockId>, writes: &mut PageWrites) {
-    if let Some(page) = page {
-        writes.entry(DocumentId::of_root(page)).or_default().insert(block);
-    }
 }
 
 /// Fails unless an edit is of folders, files or the settings of the space, which no scope shows:

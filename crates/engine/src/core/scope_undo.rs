@@ -94,13 +94,20 @@ fn changes_something(edit: &Edit) -> bool {
 }
 
 fn place(scope: &ScopeAtWrite<'_>, pages: Option<&PageWrites>, edit: &Edit) -> Result<EditPlace> {
-    let pages = || pages.into_iter().flatten().filter(|(page, _)| scope.contains(**page));
+    let omitted = || pages.into_iter().flat_map(|pages| &pages.omitted);
+    let is_omitted =
+        |block: BlockId| omitted().any(|(page, at)| *at == block && scope.contains(*page));
+    let pages = || {
+        let reported = pages.into_iter().flat_map(|pages| &pages.reported);
+        reported.filter(|(page, _)| scope.contains(**page))
+    };
     let in_page = |block: BlockId| pages().any(|(_, blocks)| blocks.contains(&block));
-    let contains = |document, block| scope.contains(document) || in_page(block);
+    let contains =
+        |document, block| Ok::<_, Error>(scope.contains_document(document)? || in_page(block));
     let visible = |is_visible| if is_visible { EditPlace::Visible } else { EditPlace::Hidden };
     Ok(match edit {
         Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
-            if scope.contains(target.document) {
+            if scope.contains_document(target.document)? {
                 return Ok(EditPlace::Visible);
             }
             let blocks = subtrees.0.iter().map(|node| node.block.id);
@@ -117,25 +124,29 @@ fn place(scope: &ScopeAtWrite<'_>, pages: Option<&PageWrites>, edit: &Edit) -> R
         Edit::Update { document, before, after }
             if before.rev != after.rev || after.is_redacted() =>
         {
-            visible(contains(*document, after.id))
+            visible(contains(*document, after.id)?)
         }
-        Edit::Update { after, .. } => visible(scope.tree.can_see(after.id)?),
+        Edit::Update { document, after, .. } => {
+            let was_visible = contains(*document, after.id)? || is_omitted(after.id);
+            visible(was_visible && scope.tree.can_see(after.id)?)
+        }
         Edit::Move { block, from, to } => {
-            if !contains(from.document, *block) && !contains(to.document, *block) {
+            if !contains(from.document, *block)? && !contains(to.document, *block)? {
                 return Ok(EditPlace::Hidden);
             }
             let mut is_inside = true;
             for end in [from, to] {
-                is_inside &= scope.contains(end.document) || scope.tree.can_see(end.parent)?;
+                is_inside &=
+                    scope.contains_document(end.document)? || scope.tree.can_see(end.parent)?;
             }
             if is_inside { EditPlace::Visible } else { EditPlace::Crossing(vec![*block]) }
         }
         Edit::AddComment { document, block, .. }
         | Edit::RemoveComment { document, block, .. }
-        | Edit::UpdateComment { document, block, .. } => visible(contains(*document, *block)),
+        | Edit::UpdateComment { document, block, .. } => visible(contains(*document, *block)?),
         // The feed of a page omits schemas that differ by relations to deleted collections alone.
         Edit::SetSchema { document, collection, .. } => {
-            visible(contains(*document, *collection) || scope.tree.can_see(*collection)?)
+            visible(contains(*document, *collection)? || is_omitted(*collection))
         }
         Edit::CreateDocument { record, .. } | Edit::EraseDocument { record, .. } => {
             whole(scope, record, !is_trashed(record))
