@@ -1,19 +1,53 @@
 //! Property keys, derived from names.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use leafbase_model::{BlockId, Result};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+/// The scheme of links to blocks.
+const SCHEME: &str = "block:";
+
 /// Derives a key from a name: lowercased, white space replaced by `_`, alphanumerics of any script,
-/// `_` and `-` kept, everything else removed. A name without any of these gives `property`.
+/// `_` and `-` kept, everything else removed, and so are IDs of blocks in links: scopes redact them
+/// in names, but not in keys. A name without any of these gives `property`.
 ///
 /// ```
 /// assert_eq!(leafbase_collections::key_of("Due date"), "due_date");
 /// assert_eq!(leafbase_collections::key_of("Größe (cm)"), "größe_cm");
+/// let link = "by [Ann](block://01KASZ4ZJG0000000000000001)";
+/// assert_eq!(leafbase_collections::key_of(link), "by_ann");
 /// ```
 pub fn key_of(name: &str) -> String {
+    normalized(&without_ids(name))
+}
+
+/// A name without the IDs in it, each with the scheme of a link.
+fn without_ids(name: &str) -> Cow<'_, str> {
+    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    if !words.any(|word| word.parse::<BlockId>().is_ok()) {
+        return Cow::Borrowed(name);
+    }
+    let mut kept = String::with_capacity(name.len());
+    for piece in name.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric()) {
+        let word = piece.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        if word.parse::<BlockId>().is_ok() {
+            let address = kept.trim_end_matches('/').len();
+            let start = address.saturating_sub(SCHEME.len());
+            if kept.get(start..address).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME)) {
+                kept.truncate(start);
+            }
+            kept.extend(piece.strip_prefix(word));
+        } else {
+            kept.push_str(piece);
+        }
+    }
+    Cow::Owned(kept)
+}
+
+fn normalized(name: &str) -> String {
     // NFC: the key does not depend on how accents were typed.
     let lower: String = name.to_lowercase().nfc().collect();
     let words = lower
@@ -33,9 +67,9 @@ pub(crate) fn short_key_of(name: &str, longest: usize) -> String {
     key_of(name).chars().take(longest).collect()
 }
 
-/// Whether `key` is valid: some name gives it.
+/// Whether `key` is valid: of the form that names give.
 pub fn is_key(key: &str) -> bool {
-    !key.is_empty() && key_of(key) == key
+    !key.is_empty() && normalized(key) == key
 }
 
 /// Combining marks are kept: without vowel signs a word of Hindi or Thai is another word.
@@ -137,6 +171,10 @@ mod tests {
             ("r\u{35d}\u{200b}\u{323}s", "\u{1e5b}\u{35d}s"),
             ("e\u{200b}\u{301}", "\u{e9}"),
             ("_", "_"),
+            ("of [Ann](block://01KASZ4ZJG0000000000000001)", "of_ann"),
+            ("<BLOCK:01kasz4zjg0000000000000001>, twice", "twice"),
+            ("block&#58;//01KASZ4ZJG0000000000000001", "block58"),
+            ("[x](block://01KASZ4ZJG000000000000000)", "xblock01kasz4zjg000000000000000"),
         ] {
             assert_eq!(key_of(name), key, "{name:?}");
             assert!(is_key(key), "{key:?} can be a key");

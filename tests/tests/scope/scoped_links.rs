@@ -15,6 +15,8 @@ use leafbase::{
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 
+use crate::world::read;
+
 /// A document that is seen, and one block for each way in which a link may lead: `seen`, `hidden`,
 /// `trashed`, `missing`, `malformed`.
 struct Scene {
@@ -400,4 +402,22 @@ fn links_are_hidden_in_collections() {
     for target in ["hidden", "missing"] {
         assert!(!markdown.contains(scene.target(target)), "{markdown}");
     }
+}
+
+/// Keys are derived from names as they are stored, and shown as they are.
+#[test]
+fn keys_are_derived_without_the_ids_of_links() {
+    let scene = scene();
+    let name = scene.named("for [Ann](block://@hidden)");
+    let schema = json!({"name": name, "contentPropDetails": {"name": name}, "properties": [
+        {"name": name, "type": "text"}, {"name": name, "type": "number"},
+    ]});
+    let request =
+        json!({"schema": schema, "position": {"position": "end", "pageId": scene.document}});
+    let made = scene.notes.create_collection(read(&request)).unwrap().id;
+    let shown = serde_json::to_value(scene.guest.schema(made).unwrap()).unwrap();
+    let keys = ["/key", "/contentPropDetails/key", "/properties/0/key", "/properties/1/key"];
+    let keys = keys.map(|key| shown.pointer(key).unwrap().as_str().unwrap());
+    assert_eq!(keys, ["for_ann", "for_ann", "for_ann_2", "for_ann_3"]);
+    assert!(!shown.to_string().to_uppercase().contains(scene.target("hidden")), "{shown}");
 }
