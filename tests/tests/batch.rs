@@ -6,10 +6,11 @@ use leafbase::kv::{KeyRange, MemoryStore, Store};
 use leafbase::{
     AddComments, AddItems, AddTasks, Batch, BatchAccess, BlockId, CommentDraft, CommentId,
     CommentPatch, Connection, CreateCollection, CreateDocuments, CreateFolders, DeleteBlocks,
-    DeleteComments, DeleteDocuments, DeleteTasks, DocumentId, DocumentPatch, EditMarkdown, Error,
-    ErrorKind, Expectations, Fetch, FolderDraft, FolderId, FolderPatch, InsertBlocks, ItemDraft,
-    Limits, MoveBlocks, Position, PurgeDocuments, ReplaceText, SchemaDraft, Space, TaskDraft,
-    TaskUpdate, UndoChanges, UpdateComments, UpdateDocuments, UpdateFolders, UpdateTasks,
+    DeleteComments, DeleteDocuments, DeleteTasks, Destination, DocumentId, DocumentPatch,
+    EditMarkdown, Error, ErrorKind, Expectations, Fetch, FolderDraft, FolderId, FolderPatch,
+    InsertBlocks, ItemDraft, Limits, Location, MoveBlocks, MoveDocuments, Position, PurgeDocuments,
+    ReplaceText, SchemaDraft, Scope, Space, TaskDraft, TaskUpdate, UndoChanges, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateTasks,
 };
 use leafbase_test_outline::{FixedClock, Numbers, SequentialIds};
 use serde_json::{Value, json};
@@ -440,6 +441,61 @@ fn expired_replies_leave_the_store() {
         clock.advance(25 * 3_600_000);
     }
     assert!(space.check().unwrap().is_clean());
+/// A batch of a scope that is sent again, after its document left the scope and when it is back.
+#[test]
+fn a_kept_reply_shows_nothing_that_left_the_scope() {
+    type Scoping = fn(&Space, DocumentId, BlockId) -> Scope;
+    let scopes: [(&str, Scoping); 3] = [
+        ("a document", |space, document, _| space.scope([document])),
+        ("a page", |space, _, page| space.page_scope([page])),
+        ("a folder", |space, document, _| {
+            let folder = space.connect().create_folder("Shared", None).unwrap().id;
+            let moving = MoveDocuments::new([document], folder);
+            space.connect().move_documents(moving).unwrap();
+            space.folder_scope([folder])
+        }),
+    ];
+    for (name, scope) in scopes {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let trip = notes.create_document("Trip").unwrap().id();
+        let page = notes.insert_markdown("Packing", trip).unwrap()[0].id;
+        let secret = notes.insert_markdown("the owner's secret", Position::end_of(page)).unwrap();
+        let secret = secret[0].id;
+        let guest = scope(&space, trip, page).connect();
+        let copied = json!({"operation": "duplicate_blocks", "firstId": secret});
+        let deleted = json!({"operation": "delete_blocks", "blockIds": ["$0.id"]});
+        let inserted =
+            json!({"operation": "insert_blocks", "markdown": "mine", "position": {"pageId": page}});
+        let batches = [json!([copied]), json!([copied, deleted]), json!([inserted]), json!([])];
+        let batches = [0, 1, 2, 3].map(|number| -> Batch {
+            let body = json!({"operations": batches[number], "requestKey": number.to_string()});
+            space.read_json(&body.to_string()).unwrap()
+        });
+        let first = batches.clone().map(|batch| guest.run_batch(batch).unwrap());
+        let location = notes.document(trip).unwrap().record.location;
+        notes.delete_documents(DeleteDocuments::from(trip)).unwrap();
+        let sequence = notes.last_sequence().unwrap();
+        for batch in &batches[..3] {
+            let refused = guest.run_batch(batch.clone()).unwrap_err();
+            assert_eq!(told(&refused), ("HISTORY_GONE", "requestKey"), "{name}");
+        }
+        assert_eq!(guest.run_batch(batches[3].clone()).unwrap(), first[3], "it shows nothing");
+        assert_eq!(notes.last_sequence().unwrap(), sequence, "{name}");
+        let destination = match location {
+            Location::Folder(folder) => Destination::Folder(folder),
+            _ => Destination::Unsorted,
+        };
+        notes.move_documents(MoveDocuments::new([trip], destination)).unwrap();
+        // A block of a reply may be gone, and moved to where it is hidden.
+        let diary = notes.create_document("Diary").unwrap().id();
+        let copy = first[0].replies[0]["items"][0]["id"].as_str().unwrap().parse::<BlockId>();
+        notes.move_blocks(MoveBlocks::new([copy.unwrap()], Position::end_of(diary))).unwrap();
+        assert_eq!(batches.map(|batch| guest.run_batch(batch).unwrap()), first, "{name}");
+        assert!(space.check().unwrap().is_clean());
+    }
+}
+
 }
 
 /// What a batch read it keeps: that blocks have no children, that a document has no comments.

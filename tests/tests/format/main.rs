@@ -51,7 +51,7 @@ const IMPORTED: &str = "---\ntags: [a]\n---\n\nApplied\n=======\n\n\n*  one\n   
                        7) seven\n9) nine\n\n[[Other]] is\nwrapped\n\n<div>\nraw\n</div>";
 
 /// Fields that the space of these tests has at their defaults.
-const NOT_MET: [&str; 25] = [
+const NOT_MET: [&str; 26] = [
     "block.modified",
     "block.color",
     "file layout.front matter",
@@ -64,6 +64,7 @@ const NOT_MET: [&str; 25] = [
     "log.sequence",
     "log.token",
     "reply.reply",
+    "reply.documents",
     "row.erased files",
     "scope.pages",
     "scope.folders",

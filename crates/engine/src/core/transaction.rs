@@ -115,15 +115,17 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         self.transaction.kept_reply(request, self.replies_expired())
     }
 
-    /// Keeps the reply to a request with a key, whose hash is `body`.
+    /// Keeps the reply to a request with a key, whose hash is `body`, and which shows `documents`.
     pub(crate) fn keep_reply(
         &mut self,
         request: &[u8; 32],
         body: [u8; 32],
         reply: String,
+        documents: Vec<DocumentId>,
     ) -> Result<()> {
         let (at, expired) = (self.context.stamp.at, self.replies_expired());
-        self.transaction.keep_reply(request, &KeptReply { at, body, reply: Some(reply) }, expired)
+        let kept = KeptReply { at, body, reply: Some(reply), documents };
+        self.transaction.keep_reply(request, &kept, expired)
     }
 
     /// Sets a record that the host attaches to a document.

@@ -178,7 +178,9 @@ impl Connection<Scoped> {
     ///
     /// # Errors
     /// As on a full connection; [`crate::ErrorKind::Validation`] at `expect.documents` and
-    /// `expect.sequence`, which would tell of the rest of the space.
+    /// `expect.sequence`, which would tell of the rest of the space;
+    /// [`crate::ErrorKind::HistoryGone`] at `requestKey` if the batch was done and its reply shows
+    /// documents that left the scope since.
     pub fn run_batch(&self, batch: Batch) -> Result<BatchReply> {
         for (name, is_given) in [
             ("documents", !batch.expect.documents.is_empty()),
@@ -212,16 +214,20 @@ impl<A: Unbatched> Connection<A> {
                 return Ok(BatchReply::new(replies, false));
             }
             open.expect(&expect)?;
+            let mut shown = keyed.as_ref().map(|keyed| keyed.named_documents(open)).transpose()?;
             let mut replies = Vec::with_capacity(operations.len());
             for (index, operation) in operations.iter().enumerate() {
                 let reply = operation
                     .resolved(&|number| replies.get(number))
                     .and_then(|request| run(open, &operation.operation, request))
                     .map_err(|error| error.at(format_args!("operations[{index}]")))?;
+                if let Some(shown) = &mut shown {
+                    shown.add_reply(open, &reply)?;
+                }
                 replies.push(reply);
             }
-            if let Some(keyed) = &keyed {
-                keyed.keep(open, &replies)?;
+            if let (Some(keyed), Some(shown)) = (&keyed, shown) {
+                keyed.keep(open, &replies, shown)?;
             }
             let reply = BatchReply::new(replies, dry_run);
             if dry_run {

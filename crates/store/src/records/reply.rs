@@ -1,6 +1,6 @@
 //! Records of kept replies.
 
-use leafbase_model::Timestamp;
+use leafbase_model::{DocumentId, Timestamp};
 
 use super::layout::record;
 
@@ -13,9 +13,12 @@ pub struct KeptReply {
     pub body: [u8; 32],
     /// Its reply as JSON; none once a purge erased it.
     pub reply: Option<String>,
+    /// The documents that the reply shows, of a request within a scope: without them in the scope
+    /// it is not shown again.
+    pub documents: Vec<DocumentId>,
 }
 
 record! {
-    KeptReply = { KeptReply { at, body, reply } };
-    at(required), body(required), reply,
+    KeptReply = { KeptReply { at, body, reply, documents } };
+    at(required), body(required), reply, documents,
 }

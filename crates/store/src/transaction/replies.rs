@@ -92,7 +92,7 @@ impl SpaceTransaction<'_> {
         let upper = keyspaces::prefix_end(lower);
         self.rows.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
             let kept = records::decode(key, value, KeptReply::decode)?;
-            found.push((key.to_vec(), KeptReply { reply: None, ..kept }));
+            found.push((key.to_vec(), KeptReply { reply: None, documents: Vec::new(), ..kept }));
             Ok(ControlFlow::Continue(()))
         })?;
         for (key, kept) in found {
