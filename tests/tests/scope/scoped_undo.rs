@@ -237,6 +237,29 @@ fn what_a_guest_writes_is_undone_and_redone() {
     }
 }
 
+/// The page of a scope was moved to where another level does not fit.
+#[test]
+fn what_would_be_too_deep_in_the_document_of_a_page_does_not_return() {
+    let desk = Desk::new(|space, _, page| space.page_scope([page]));
+    desk.guest.delete_blocks(DeleteBlocks::from(desk.lines[0])).unwrap();
+    let deleted = desk.guest.last_sequence().unwrap();
+    desk.notes.delete_blocks(DeleteBlocks::from(desk.books)).unwrap();
+    desk.notes.delete_blocks(DeleteBlocks::from(desk.people)).unwrap();
+    for line in &desk.lines[1..] {
+        desk.notes.delete_blocks(DeleteBlocks::from(*line)).unwrap();
+    }
+    let mut deepest = desk.diary.root();
+    for level in 1..desk.space.limits().deepest_page() {
+        let inserted = desk.notes.insert_markdown(&level.to_string(), Position::end_of(deepest));
+        deepest = inserted.unwrap()[0].id;
+    }
+    desk.notes.move_blocks(MoveBlocks::new([desk.page], Position::end_of(deepest))).unwrap();
+    let refused = desk.guest.undo(deleted).unwrap_err();
+    assert_eq!(refused.details()[0].path, format!("blocks.{}", desk.page));
+    assert!(refused.details()[0].message.contains("too deep"), "{refused:?}");
+    desk.check();
+}
+
 #[test]
 fn hidden_relations_are_neither_in_the_way_nor_restored() {
     let desk = Desk::of_document();

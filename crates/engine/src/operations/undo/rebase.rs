@@ -186,7 +186,8 @@ impl Rebase {
         if let Some(obstacle) = trashed(tree, document)? {
             return Ok(Err(obstacle));
         }
-        let deepest = lineage(tree, target.parent)?.len() + height;
+        let lineage = lineage(tree, target.parent)?;
+        let deepest = tree.levels_above(document)? + lineage.len() + height;
         if deepest > context.limits.deepest_page() {
             return page("is nested deeper now, and the block would be too deep in it");
         }
