@@ -41,7 +41,7 @@ pub enum UnknownFields {
     #[default]
     Refuse,
     /// Ignore the field and report its path in [`ReadRequest::ignored`], for hosts that serve newer
-    /// clients.
+    /// clients. The operations of a [`crate::Batch`] are read later and refuse theirs.
     Ignore,
 }
 

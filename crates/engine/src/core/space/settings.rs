@@ -90,7 +90,8 @@ impl Space {
     }
 
     /// [`Self::read_json`] with an option for unknown fields: a host with newer clients may ignore
-    /// them, and gets their paths.
+    /// them, and gets their paths. The operations of a [`Batch`](crate::Batch) are read when they
+    /// are done and refuse unknown fields either way.
     ///
     /// # Errors
     /// As [`Self::read_json`].
