@@ -143,7 +143,8 @@ impl Scope {
 
     /// Adds documents, visible to calls that begin after this returns.
     /// [`changes_since`](Connection::changes_since) of the scope's connections reports them in one
-    /// row with their present content, without earlier writes to them.
+    /// row with their present content, without earlier writes to them. Batches with a
+    /// [request key](crate::Batch::request_key) that were done before are not known any more.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {

@@ -19,8 +19,8 @@ use crate::{BlockId, DocumentId, Error, Result};
 /// ```
 ///
 /// A batch with a `requestKey` is done once: sent again within [`crate::Limits::REQUEST_KEY_HOURS`]
-/// hours, by the same author on a connection of the same scope, it gets the reply of the first
-/// time.
+/// hours, by the same author on a connection whose scope names the same documents, pages and
+/// folders, it gets the reply of the first time.
 ///
 /// `"$0.id"` stands for the `id` in the reply to operation 0: the number of an earlier operation,
 /// then fields and indexes of its reply (`$2.items[1].id`). The items of a list may be left out of
