@@ -1,13 +1,15 @@
 //! Undo and redo on scoped connections: what a guest sees of a change is undone, and nothing else.
 
+use std::time::Duration;
+
 use leafbase::{
-    AddComments, AddItems, ApplyMarkdown, Batch, BlockId, BlockPatch, CommentDraft, Connection,
-    CreateCollection, DeleteBlocks, DeleteComments, DeleteDocuments, DeleteItems, Destination,
-    DocumentId, DuplicateBlocks, Error, ErrorKind, Fetch, GetItems, IndentBlocks, InsertBlocks,
-    ItemDraft, ItemUpdate, ListComments, MergeBlock, MoveBlocks, MoveDocuments, Position,
-    PropertyDraft, PropertyKind, Relation, ReplaceSchema, ReplaceText, SchemaDraft, Scope, Scoped,
-    ScopedDocumentPatch, SortBlocks, Space, SplitBlock, UndoChanges, UpdateBlocks, UpdateItems,
-    UpdateScopedDocuments, UploadFile,
+    AddComments, AddItems, ApplyMarkdown, Batch, BlockId, BlockPatch, CommentDraft, CompactOptions,
+    Connection, CreateCollection, DeleteBlocks, DeleteComments, DeleteDocuments, DeleteItems,
+    Destination, DocumentId, DuplicateBlocks, Error, ErrorKind, Fetch, GetItems, IndentBlocks,
+    InsertBlocks, ItemDraft, ItemUpdate, ListComments, MergeBlock, MoveBlocks, MoveDocuments,
+    Position, PropertyDraft, PropertyKind, Relation, ReplaceSchema, ReplaceText, SchemaDraft,
+    Scope, Scoped, ScopedDocumentPatch, SortBlocks, Space, SplitBlock, UndoChanges, UpdateBlocks,
+    UpdateItems, UpdateScopedDocuments, UploadFile,
 };
 
 /// A document with lines, a page, and two collections with a relation; the first has another one to
@@ -234,6 +236,35 @@ fn what_a_guest_writes_is_undone_and_redone() {
             assert!(undo.undo().unwrap().is_some() && undo.undo().unwrap().is_none());
             assert_eq!(desk.seen(), after, "{what}, and an undo stack");
         }
+    }
+}
+
+/// A step of several edits, which compaction merges, or drops, before the feed reads them.
+#[test]
+fn an_undo_stack_outlives_a_compaction() {
+    let scopes: [(&str, MakeDesk); 2] = [
+        ("a document", Desk::of_document),
+        ("a page", || Desk::new(|space, _, page| space.page_scope([page]))),
+    ];
+    let hour = Duration::from_secs(3_600);
+    for (kind, desk) in scopes {
+        let desk = desk();
+        let mut undo = desk.guest.undo_manager().joining_within(hour);
+        let before = desk.seen();
+        for text in ["t", "tw", "twenty"] {
+            undo.notes().update_markdown(desk.lines[1], text).unwrap();
+        }
+        let options = CompactOptions::new().merge_edits_within(hour);
+        desk.space.compact_with(options).unwrap();
+        undo.undo().unwrap_or_else(|error| panic!("{kind}: {error:?}"));
+        assert_eq!(desk.seen(), before, "{kind}");
+        desk.check();
+
+        undo.notes().update_markdown(desk.lines[1], "two and a half").unwrap();
+        desk.space.compact_with(CompactOptions::new().keep_changes(0)).unwrap();
+        let gone = undo.undo().unwrap_err();
+        assert_eq!(gone.kind(), ErrorKind::HistoryGone, "{kind}");
+        assert!(!gone.message().contains("change 0"), "{kind}: {gone}");
     }
 }
 

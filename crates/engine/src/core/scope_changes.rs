@@ -109,6 +109,20 @@ impl ScopeChanges {
         Some((index as u64 + 1, self.rows.get(index)?.clone()))
     }
 
+    /// As [`Self::row_of_write`], also of a write that compaction merged into a later one before
+    /// the feed was read.
+    pub(crate) fn row_of_merged(
+        &self,
+        tree: &Tree<'_>,
+        sequence: u64,
+    ) -> Result<Option<(u64, ScopeRow)>> {
+        if let Some(row) = self.row_of_write(sequence) {
+            return Ok(Some(row));
+        }
+        let merged = tree.unguarded().change_over(sequence)?;
+        Ok(merged.and_then(|change| self.row_of_write(change.sequence)))
+    }
+
     /// When documents were added.
     pub(crate) fn added_after(&self) -> Arc<AdditionSequences> {
         Arc::clone(&self.added_after)

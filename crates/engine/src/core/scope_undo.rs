@@ -33,8 +33,8 @@ enum EditPlace {
     Whole(DocumentId),
 }
 
-/// The inverse of the visible part of a row of a scope's feed, which has the `number`, with the
-/// sequence of its change.
+/// The inverse of the visible part of a row of a scope's feed, which has the `number` (0 without a
+/// row in it), with the sequence of its change.
 ///
 /// # Errors
 /// [`ErrorKind::Conflict`] for a row that adds documents; [`ErrorKind::HistoryGone`] for a change
@@ -45,7 +45,10 @@ pub(crate) fn visible_inverse(
     row: &ScopeRow,
     added_after: &AdditionSequences,
 ) -> Result<(u64, VisibleInverse)> {
-    let gone = || Error::history_gone(format!("change {number} is no longer in the change log"));
+    let gone = || match number {
+        0 => Error::history_gone("a change is no longer in the change log"),
+        _ => Error::history_gone(format!("change {number} is no longer in the change log")),
+    };
     let (sequence, pages) = match row {
         ScopeRow::Write(sequence, pages) => (*sequence, pages.as_deref()),
         ScopeRow::Dropped => return Err(gone()),

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::core::access::Scoped;
-use crate::core::scope_changes::{AdditionSequences, ScopeRow};
+use crate::core::scope_changes::{AdditionSequences, ScopeChanges, ScopeRow};
 use crate::core::scope_undo::{VisibleInverse, visible_inverse};
 use crate::core::tree::Tree;
 
@@ -48,14 +48,10 @@ impl ScopeRows {
         feed.read_on(tree, &state.folders)?;
         let row = |(index, number): (usize, &u64)| {
             let row = match changes {
-                ChangeNumbers::Shown(_) => feed.row(*number).map(|row| (*number, row)),
-                // Without a row nothing of it is in the scope.
-                ChangeNumbers::Recorded(_) => {
-                    let hidden = || (0, ScopeRow::Write(*number, None));
-                    Some(feed.row_of_write(*number).unwrap_or_else(hidden))
-                }
+                ChangeNumbers::Shown(_) => Ok(feed.row(*number).map(|row| (*number, row))),
+                ChangeNumbers::Recorded(_) => recorded_row(&feed, tree, *number).map(Some),
             };
-            row.ok_or_else(|| Error::no_change().at(format_args!("sequences[{index}]")))
+            row?.ok_or_else(|| Error::no_change().at(format_args!("sequences[{index}]")))
         };
         let rows = changes.all().iter().enumerate().map(row).collect::<Result<_>>()?;
         Ok(Self { rows, added_after: feed.added_after() })
@@ -75,6 +71,13 @@ impl ScopeRows {
         }
         Ok(found)
     }
+}
+
+/// The row of the write `sequence`, with its number.
+fn recorded_row(feed: &ScopeChanges, tree: &Tree<'_>, sequence: u64) -> Result<(u64, ScopeRow)> {
+    let row = feed.row_of_merged(tree, sequence)?;
+    // Without a row nothing of it is in the scope.
+    Ok(row.unwrap_or((0, ScopeRow::Write(sequence, None))))
 }
 
 pub(super) fn nothing_left() -> Error {
