@@ -14,7 +14,7 @@ use std::ops::Range;
 use leafbase_markdown::{
     self as markdown, LinkTarget, Mention, MentionForm, MentionTarget, Rewritten,
 };
-use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result, SourceLayout};
+use leafbase_model::{Block, BlockData, BlockId, Content, Error, ErrorKind, Result, SourceLayout};
 
 use crate::core::tree::Tree;
 use texts::{Chosen, Given, Kind, Texts};
@@ -135,11 +135,24 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
 
     /// Restores the select options that a request names as they were shown, from the item or from
     /// the schema.
+    ///
+    /// # Errors
+    /// [`ErrorKind::SchemaMismatch`] for a name with a link to a hidden block, of an option or not:
+    /// a guess at such a name must not show whether it is right.
     pub(crate) fn restore_options(
         &self,
         item: Option<&BlockData>,
         mut given: Chosen<'_, '_>,
     ) -> Result<()> {
+        if self.tree.is_none() {
+            return Ok(());
+        }
+        for (path, name) in given.names() {
+            if self.has_hidden_link(Kind::Words, name)? {
+                let message = "no option is named by a link out of scope";
+                return Err(Error::new(ErrorKind::SchemaMismatch, message).at(path));
+            }
+        }
         if !self.has_placeholders(&mut given) {
             return Ok(());
         }
@@ -158,6 +171,17 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
             }
         });
         Ok(())
+    }
+
+    fn has_hidden_link(&self, kind: Kind, text: &str) -> Result<bool> {
+        let mut targets = Vec::new();
+        for_each_link(kind, text, &mut |target, _| targets.push(target));
+        for target in targets {
+            if !self.can_see(target)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn has_placeholders(&self, given: &mut impl Given) -> bool {

@@ -224,6 +224,64 @@ fn conditions_name_no_option_with_a_hidden_link() {
     }
 }
 
+/// Nor in what a value may be, whether new options are allowed or not.
+#[test]
+fn values_name_no_option_with_a_hidden_link() {
+    let scene = scene();
+    let topics = json!([{"name": scene.named("block://@hidden")}, {"name": "b"}]);
+    let properties = json!([
+        {"key": "topic", "name": "Topic", "type": "singleSelect", "options": topics},
+        {"key": "tags", "name": "Tags", "type": "multiSelect", "options": topics},
+    ]);
+    let request = json!({"schema": {"name": "Books", "properties": properties}, "position": {"position": "end", "pageId": scene.document}});
+    let made = scene.notes.create_collection(read(&request)).unwrap().id;
+    let item = json!({"title": "x", "properties": {"topic": "b"}});
+    let add = json!({"collectionId": made, "items": [item]});
+    let item = scene.notes.add_items(read(&add)).unwrap()[0].id;
+    let kept = || (scene.kept(item), scene.notes.schema(made).unwrap());
+    let before = kept();
+    for (given, path) in [("block://@hidden", "topic"), ("[a](block://@missing)", "topic")]
+        .into_iter()
+        .chain([("block://@missing", "tags[1]"), ("block://@hidden", "tags[1]")])
+    {
+        let name = scene.named(given);
+        let properties = match path {
+            "topic" => json!({"topic": name}),
+            _ => json!({"tags": ["b", name]}),
+        };
+        for allows_new in [false, true] {
+            let items = json!([{"title": "y"}, {"title": "z", "properties": properties}]);
+            let add =
+                json!({"collectionId": made, "items": items, "allowNewSelectOptions": allows_new});
+            let updates = json!([{"id": item, "properties": properties}]);
+            let update = json!({"collectionId": made, "itemsToUpdate": updates, "allowNewSelectOptions": allows_new});
+            for (refused, list) in [
+                (scene.guest.add_items(read(&add)).unwrap_err(), "items[1]"),
+                (scene.guest.update_items(read(&update)).unwrap_err(), "itemsToUpdate[0]"),
+            ] {
+                assert_eq!(
+                    (refused.code(), refused.path(), refused.message()),
+                    (
+                        "SCHEMA_MISMATCH",
+                        format!("{list}.properties.{path}").as_str(),
+                        "no option is named by a link out of scope"
+                    ),
+                    "{given}"
+                );
+            }
+        }
+    }
+    assert_eq!(kept(), before);
+    // A link to what is shown, and a placeholder, are names as before.
+    let tags = json!([scene.named("block://@seen"), out(1)]);
+    let update = json!([{"id": item, "properties": {"tags": tags}}]);
+    let update =
+        json!({"collectionId": made, "itemsToUpdate": update, "allowNewSelectOptions": true});
+    scene.guest.update_items(read(&update)).unwrap();
+    let tags = [scene.named("block://@seen"), scene.named("block://@hidden")];
+    assert_eq!(scene.kept(item)["properties"]["tags"], json!(tags));
+}
+
 /// Two options that look alike where they are shown: one by its number in an item, the other by
 /// that in the schema.
 #[test]

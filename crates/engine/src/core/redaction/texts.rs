@@ -160,13 +160,35 @@ pub(crate) struct Chosen<'s, 'v> {
     pub(crate) values: &'v mut Map<String, Value>,
 }
 
+impl Chosen<'_, '_> {
+    /// The options, each with its path within the values.
+    pub(crate) fn names(&self) -> Vec<(String, &str)> {
+        let mut names = Vec::new();
+        for (key, value) in self.values.iter().filter(|(key, _)| has_options(self.schema, key)) {
+            match value {
+                Value::String(option) => names.push((key.clone(), option.as_str())),
+                Value::Array(options) => {
+                    let named = options.iter().enumerate().filter_map(|(index, option)| {
+                        option.as_str().map(|option| (format!("{key}[{index}]"), option))
+                    });
+                    names.extend(named);
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+}
+
+fn has_options(schema: &Schema, key: &str) -> bool {
+    let kind = schema.property(key).map(|property| &property.kind);
+    matches!(kind, Some(PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_)))
+}
+
 impl Given for Chosen<'_, '_> {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
-        let has_options = |key: &str| {
-            let kind = self.schema.property(key).map(|property| &property.kind);
-            matches!(kind, Some(PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_)))
-        };
-        for (_, value) in self.values.iter_mut().filter(|(key, _)| has_options(key)) {
+        let schema = self.schema;
+        for (_, value) in self.values.iter_mut().filter(|(key, _)| has_options(schema, key)) {
             match value {
                 Value::String(option) => change(Words, option),
                 Value::Array(options) => options.iter_mut().for_each(|option| {

@@ -113,9 +113,11 @@ impl<'l> RequestedItems<'l> {
     ) -> Result<ReadInsertion<'t, 'a>> {
         let (links, mut drafts) =
             (LinkRedactor::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
-        for draft in &mut drafts {
+        for (index, draft) in drafts.iter_mut().enumerate() {
             // Options are compared as stored, so redacted links in them are restored first.
-            links.restore_options(None, Chosen { schema, values: &mut draft.properties })?;
+            links
+                .restore_options(None, Chosen { schema, values: &mut draft.properties })
+                .map_err(|error| error.at("properties").at(format_args!("{LIST}[{index}]")))?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         // The other end of a relation sorts by ID: ascending IDs keep the order of the request.

@@ -117,11 +117,11 @@ impl ItemUpdates {
                 .map_err(|error| error.at(format_args!("{LIST}[{index}]")))?;
         }
         let (links, mut given) = (LinkRedactor::new(tree), updates.to_vec());
-        for (update, before) in given.iter_mut().zip(&before) {
-            links.restore_options(
-                Some(&before.data),
-                Chosen { schema, values: &mut update.properties },
-            )?;
+        for (index, (update, before)) in given.iter_mut().zip(&before).enumerate() {
+            let chosen = Chosen { schema, values: &mut update.properties };
+            links
+                .restore_options(Some(&before.data), chosen)
+                .map_err(|error| error.at("properties").at(format_args!("{LIST}[{index}]")))?;
         }
         let ReadItems { items: read, schema: extended } = read_updated(schema, given, values)?;
         let (mut changes, mut batch) = (Vec::with_capacity(read.len()), RelationBatch::new(tree));
