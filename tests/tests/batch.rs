@@ -321,6 +321,9 @@ fn references_stand_for_parts_of_earlier_replies() {
             "items": [{"title": "Dune", "properties": {"by": ["$2.items[0].id"]}}]},
         {"operation": "insert_blocks", "position": {"siblingId": "$1.id", "position": "after"},
             "blocks": [{"type": "text", "markdown": "$0.id"}]},
+        {"operation": "add_items", "collectionId": "$0.id", "items": [
+            {"title": "Ben", "properties": {"note": "$20.USD"}},
+            {"title": "Cy", "properties": {"note": "$5.id"}}]},
     ]});
     let replies = notes.run_batch(space.read_json(&body.to_string()).unwrap()).unwrap().replies;
     let person = &replies[2]["items"][0];
@@ -328,6 +331,22 @@ fn references_stand_for_parts_of_earlier_replies() {
     assert_eq!(person["title"], "$0.id", "a title is a text");
     assert_eq!(replies[3]["items"][0]["properties"]["by"]["relations"][0]["blockId"], person["id"]);
     assert_eq!(replies[4]["items"][0]["markdown"], "$0.id");
+    let notes_of = [0, 1].map(|item| replies[5]["items"][item]["properties"]["note"].clone());
+    assert_eq!(notes_of, ["$20.USD", "$5.id"], "no operation before has the number");
+    for (property, value, why) in [
+        ("note", "$0.USD", "$0.USD leads to nothing in the reply"),
+        ("by", "$9.id", "no item has this ID"),
+    ] {
+        let mut operations = body["operations"].as_array().unwrap()[..2].to_vec();
+        operations.push(json!({"operation": "add_items",
+            "collectionId": if property == "by" { "$1.id" } else { "$0.id" },
+            "items": [{"title": "x", "properties": {property: value}}]}));
+        let body = json!({"operations": operations}).to_string();
+        let refused = notes.run_batch(space.read_json(&body).unwrap()).unwrap_err();
+        assert!(refused.message().contains(why), "{refused}");
+        let path = format!("operations[2].items[0].properties.{property}");
+        assert!(refused.path().starts_with(&path), "{refused}");
+    }
     for (reference, why) in [
         ("$1.id", "$1.id refers to an operation that is not before this one"),
         ("$0.name", "$0.name leads to nothing in the reply"),
@@ -422,25 +441,6 @@ fn a_batch_with_a_key_is_done_once() {
     }
 }
 
-#[test]
-fn expired_replies_leave_the_store() {
-    let clock = Arc::new(FixedClock::at(1_767_225_600_000));
-    let store = Arc::new(MemoryStore::new());
-    let space = Space::builder()
-        .clock(Arc::<FixedClock>::clone(&clock))
-        .over(Arc::<MemoryStore>::clone(&store), true)
-        .unwrap();
-    let notes = space.connect();
-    let kept = || rows(&store).iter().filter(|(key, _)| key.first() >= Some(&0x90)).count();
-    for round in 0..3 {
-        for number in 0..20 {
-            let batch = Batch::default().keyed(format!("{round} {number}"));
-            notes.run_batch(batch).unwrap();
-        }
-        assert_eq!(kept(), 40, "two rows for each of this day");
-        clock.advance(25 * 3_600_000);
-    }
-    assert!(space.check().unwrap().is_clean());
 /// A batch of a scope that is sent again, after its document left the scope and when it is back.
 #[test]
 fn a_kept_reply_shows_nothing_that_left_the_scope() {
@@ -496,6 +496,25 @@ fn a_kept_reply_shows_nothing_that_left_the_scope() {
     }
 }
 
+#[test]
+fn expired_replies_leave_the_store() {
+    let clock = Arc::new(FixedClock::at(1_767_225_600_000));
+    let store = Arc::new(MemoryStore::new());
+    let space = Space::builder()
+        .clock(Arc::<FixedClock>::clone(&clock))
+        .over(Arc::<MemoryStore>::clone(&store), true)
+        .unwrap();
+    let notes = space.connect();
+    let kept = || rows(&store).iter().filter(|(key, _)| key.first() >= Some(&0x90)).count();
+    for round in 0..3 {
+        for number in 0..20 {
+            let batch = Batch::default().keyed(format!("{round} {number}"));
+            notes.run_batch(batch).unwrap();
+        }
+        assert_eq!(kept(), 40, "two rows for each of this day");
+        clock.advance(25 * 3_600_000);
+    }
+    assert!(space.check().unwrap().is_clean());
 }
 
 /// What a batch read it keeps: that blocks have no children, that a document has no comments.

@@ -27,7 +27,8 @@ use crate::{BlockId, DocumentId, Error, Result};
 /// the path (`$2[1].id`), and so may the index of the only one. References are read in fields whose
 /// names are or end with `id`, `Id` or `Ids`, in `idsToDelete`, and in the values of properties.
 /// Everywhere else such a text is text. Where only an ID may be, a text that begins with `$` and is
-/// no reference is refused; in a property it is a value, such as `$5.00`.
+/// no reference is refused; in a property it is a value, such as `$5.00`, and so is a reference to
+/// an operation that is not before this one, such as `$20.USD`.
 ///
 /// ```
 /// use leafbase_model::{Batch, DeleteBlocks, BlockId};
@@ -162,6 +163,8 @@ fn resolve(
 ) -> Result<Value> {
     Ok(match value {
         Value::String(text) if has_references => match Reference::parse(text) {
+            // An amount in the value of a property, say: `$20.USD`.
+            Some(reference) if in_values && reply(reference.operation).is_none() => value.clone(),
             Some(reference) => reference.follow(reply)?,
             // No ID begins so. The value of a property may: it is an amount, say.
             None if !in_values && text.starts_with('$') => return Err(malformed_reference(text)),
