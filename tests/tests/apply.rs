@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase::{
-    AddComments, AddItems, AppliedMarkdown, ApplyMarkdown, Block, BlockData, BlockDraft, BlockId,
-    BlockKind, BlockPatch, Color, CommentDraft, Connection, CreateCollection, DeleteBlocks,
-    DocumentId, EditMarkdown, ErrorKind, Fetch, GetMarkdown, ItemDraft, ListComments,
-    ListDocuments, Location, Position, SchemaDraft, Space, UpdateBlocks,
+    AddComments, AddItems, AppliedMarkdown, ApplyMarkdown, Block, BlockData, BlockId, BlockPatch,
+    Color, CommentDraft, Connection, CreateCollection, DeleteBlocks, DocumentId, EditMarkdown,
+    ErrorKind, Fetch, GetMarkdown, ItemDraft, ListComments, ListDocuments, Location, Position,
+    SchemaDraft, Space, UpdateBlocks,
 };
 use leafbase_test_outline::Numbers;
 use similar::{Algorithm, DiffOp, capture_diff_slices};

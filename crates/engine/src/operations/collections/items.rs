@@ -100,9 +100,9 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::SchemaMismatch`] at a value that is invalid under the schema, and on a
     /// scoped connection at an option that is named by a link out of its scope instead of the
     /// placeholder; [`crate::ErrorKind::RuleViolation`] if the collection or a newly related item
-    /// is in the trash; [`crate::ErrorKind::Validation`] for a title of more than one paragraph; and as for
-    /// inserting blocks, below `items[n].content`. The path names the first invalid item, and
-    /// nothing is added.
+    /// is in the trash; [`crate::ErrorKind::Validation`] for a title of more than one paragraph;
+    /// and as for inserting blocks, below `items[n].content`. The path names the first invalid
+    /// item, and nothing is added.
     pub fn add_items(&self, request: AddItems) -> Result<Items<Item>> {
         let additions = self.prepare(|| RequestedItems::new(self, request))?;
         let (added, _) =
