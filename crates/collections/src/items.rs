@@ -285,7 +285,8 @@ mod tests {
             ),
             (
                 add(&schema, json!([{"properties": {"states": "open"}}]), false).map(drop),
-                "items[0].properties.states: the collection has no such property, expected state",
+                "items[0].properties.states: the collection has no such property, expected one of \
+                 due, state, tags",
             ),
             (
                 update(&schema, json!([{"id": "x", "properties": {"state": ["open"]}}])).map(drop),

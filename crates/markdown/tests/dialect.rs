@@ -389,7 +389,7 @@ fn what_changes_meaning_is_told() {
         told,
         [
             "line 1, column 1: a heading of level 5 became one of level 4",
-            "line 3, column 3: the mark [/] is no state of a task and stayed text",
+            "line 3, column 3: the mark [/] is not a task state and stayed text",
             "line 8, column 3: <callout> is not closed",
             "line 13, column 1: the value of textStyle is unknown and was left out",
         ]

@@ -69,7 +69,7 @@ fn unknown_and_malformed_are_answered_alike() {
         assert_eq!(host.notes.document_of(id).unwrap_err().to_string(), "no block has this ID");
         assert_eq!(
             host.notes.content_markdown(id).unwrap_err().to_string(),
-            "id: no block has this ID"
+            "pageId: no block has this ID"
         );
     }
     assert_eq!(host.dump(), before);
