@@ -13,7 +13,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether the command polls: otherwise the first Ctrl-C ends the program, as without the handler.
 static POLLED: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handler, for commands that poll [`asked`].
+/// Installs the handler, for commands that poll [`is_requested`].
 pub(crate) fn listen() {
     POLLED.store(true, Ordering::Relaxed);
     let handler = || {
