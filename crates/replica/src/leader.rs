@@ -11,6 +11,7 @@ use leafbase::{
 use crate::frames;
 use crate::leader_options::LeaderOptions;
 use crate::lease::{self, HeldLease};
+use crate::log_continuation::{LogContinuation, check_past, diverged};
 use crate::manifest::{FileEntry, Manifest, PREFIXES, SegmentEntry, SnapshotEntry, file_prefix};
 use crate::parts::put_parts;
 use crate::snapshots;
@@ -203,7 +204,10 @@ impl Leader {
         self.check_fence()?;
         // A store that went back under the space, such as a database that failed over: the replica
         // alone has what was lost.
-        if matches!(continuation(&self.space, self.lease.manifest())?, LogContinuation::Diverged) {
+        if matches!(
+            LogContinuation::of(&self.space, self.lease.manifest())?,
+            LogContinuation::Diverged
+        ) {
             return Err(diverged(self.position()));
         }
         let snapshot = self.put_snapshot()?;
@@ -310,7 +314,7 @@ impl Leader {
     /// that compaction dropped.
     fn may_have_purged(&self) -> Result<bool> {
         let shipped = self.position().sequence();
-        let mut from = match continuation(&self.space, self.lease.manifest())? {
+        let mut from = match LogContinuation::of(&self.space, self.lease.manifest())? {
             LogContinuation::Next => self.position(),
             LogContinuation::Merged(from) => from,
             LogContinuation::Dropped => return Ok(true),
@@ -475,76 +479,4 @@ impl Leader {
         // After the manifest that does without them; a follower that reads one reads it again.
         contents.iter().try_for_each(|(name, _)| self.store.delete(name))
     }
-}
-
-/// How the log of a space continues the shipped changes.
-#[derive(Clone, Copy, Debug)]
-enum LogContinuation {
-    /// With the rows after the last one that was shipped.
-    Next,
-    /// Compaction merged the last change that was shipped with later ones. The rows after this
-    /// position have all of them.
-    Merged(ChangePosition),
-    /// Compaction dropped changes that were not shipped.
-    Dropped,
-    /// The shipped changes are not its past.
-    Diverged,
-}
-
-fn continuation(space: &Space, manifest: &Manifest) -> Result<LogContinuation> {
-    let Some(end) = manifest.end() else { return Ok(LogContinuation::Next) };
-    let notes = space.connect();
-    let segments = manifest.segments.iter().map(|segment| segment.last);
-    let snapshots = manifest.snapshots.iter().map(|snapshot| snapshot.position);
-    let mut shipped: Vec<ChangePosition> = segments.chain(snapshots).collect();
-    shipped.sort_by_key(|position| std::cmp::Reverse(position.sequence()));
-    // Newest first: if the last change was merged, the one before it says whose past it is.
-    for position in shipped {
-        match has_change(&notes, position)? {
-            Some(true) if position == end => return Ok(LogContinuation::Next),
-            Some(true) => return Ok(LogContinuation::Merged(position)),
-            Some(false) => return Ok(LogContinuation::Diverged),
-            None => {}
-        }
-    }
-    let begins = notes.log_begins_at()?;
-    Ok(if begins.sequence() <= end.sequence() {
-        LogContinuation::Merged(begins)
-    } else {
-        LogContinuation::Dropped
-    })
-}
-
-/// Whether the change at `position` is the one of the log; `None` if compaction dropped or merged
-/// it.
-fn has_change(notes: &Connection, position: ChangePosition) -> Result<Option<bool>> {
-    // Without its token, a position names a change of any history.
-    for (is_same, position) in [(true, position), (false, position.sequence().into())] {
-        match notes.change_rows(position, 0) {
-            Ok(_) => return Ok(Some(is_same)),
-            Err(error) if error.kind() == ErrorKind::HistoryGone => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((position.sequence() > notes.last_sequence()?).then_some(false))
-}
-
-/// Fails with [`ErrorKind::HistoryGone`] unless the space continues the shipped changes.
-fn check_past(space: &Space, manifest: &Manifest) -> Result<()> {
-    let end = manifest.end().unwrap_or(ChangePosition::BEGINNING);
-    match continuation(space, manifest)? {
-        LogContinuation::Next | LogContinuation::Merged(_) => Ok(()),
-        LogContinuation::Dropped => Err(Error::history_gone(format!(
-            "compaction dropped changes of this space after {}, the last one that was shipped",
-            end.sequence()
-        ))),
-        LogContinuation::Diverged => Err(diverged(end)),
-    }
-}
-
-fn diverged(end: ChangePosition) -> Error {
-    let end = end.sequence();
-    Error::history_gone(format!(
-        "what was shipped is not the past of this space: it has no change {end}, or another one"
-    ))
 }

@@ -24,6 +24,7 @@ mod restore;
 mod leader;
 mod leader_options;
 mod lease;
+mod log_continuation;
 mod snapshots;
 
 mod follower;
