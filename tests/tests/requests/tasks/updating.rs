@@ -165,7 +165,7 @@ fn a_change_is_that_of_the_block() {
         "a(done at 2026-03-01T12:00:00.000Z)@inbox",
     )]);
     assert_eq!(rev(&mut desk), 2);
-    // Nothing new is not a change, and a move is none of the block.
+    // A value that is given again is no change, nor is a move one of the block.
     let before = desk.notes.last_sequence().unwrap();
     desk.run(&[(
         "change",
