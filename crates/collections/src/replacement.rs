@@ -3,25 +3,28 @@
 //!
 //! Columns are matched by key. New, renamed and reordered columns touch no item. A dropped column
 //! takes its values along, and a dropped relation its inverse. Values of a column that changes its
-//! type, loses options or becomes single are converted where that is lossless (`convert.rs`).
-//! Otherwise the items block the replacement, unless the request allows the loss.
+//! type, loses options or becomes single are converted where that is lossless (`convert.rs`), after
+//! options that the request renames got their new names. Otherwise the items block the replacement,
+//! unless the request allows the loss.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind,
-    PropertyValue, Relation, Result, Schema, SchemaDraft,
+    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, OptionRename, Properties, Property,
+    PropertyKind, PropertyValue, Relation, Result, Schema, SchemaDraft,
 };
 
 use crate::convert::{Converted, convert};
 use crate::inverses::InverseResolver;
 use crate::keys::{ColumnKey, KeyGenerator};
 use crate::predicates::present;
+use crate::query::TypedColumn;
 use crate::reader::ReadCollections;
 use crate::relation_ends::listed;
 use crate::relations::RelationBatch;
 use crate::schemas::complete_keeping;
+use crate::value_rules::{has_option, mismatch};
 
 /// The effects of a new schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +38,8 @@ pub struct Replacement {
     /// Dropped columns of other collections whose items store values under the key.
     pub dropped: Vec<ColumnKey>,
     changes: Vec<(String, ColumnChange)>,
+    /// By key, the new names of options.
+    renamed: BTreeMap<String, BTreeMap<String, String>>,
     /// Index in the draft of each property that came from it, in the order of the schema. Generated
     /// properties follow.
     draft_indices: Vec<usize>,
@@ -105,6 +110,7 @@ pub fn replace_with_keys<R: ReadCollections + ?Sized>(
         others,
         dropped,
         changes,
+        renamed: BTreeMap::new(),
         draft_indices,
         limits: limits.clone(),
     })
@@ -195,6 +201,69 @@ impl Replacement {
         self.draft_indices.get(index).copied()
     }
 
+    /// Lets values that name an option of the schema `old` follow it to its new name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::SchemaMismatch`] at `[n].property` for a property that is not a select in both
+    /// schemas, at `[n].from` for an option that `old` does not have or that is renamed twice, at
+    /// `[n].to` for one that the new schema does not have.
+    pub fn rename_options(&mut self, old: &Schema, renames: Vec<OptionRename>) -> Result<()> {
+        for (index, rename) in renames.into_iter().enumerate() {
+            self.rename_option(old, rename).map_err(|error| error.at(format_args!("[{index}]")))?;
+        }
+        Ok(())
+    }
+
+    fn rename_option(&mut self, old: &Schema, rename: OptionRename) -> Result<()> {
+        let OptionRename { property: key, from, to } = rename;
+        let select = |schema: &Schema| {
+            let kind = TypedColumn::find(schema, &key)?.kind;
+            if kind.property_type().has_options() {
+                return Ok(kind);
+            }
+            let message = format!("the property {} is not a select", quoted(&key));
+            Err(mismatch(message).at("property"))
+        };
+        let (former, now) = (select(old)?, select(&self.schema)?);
+        let ends = [("from", "former", &former, &from), ("to", "new", &now, &to)];
+        for (field, schema, kind, name) in ends {
+            if !has_option(kind.options(), name) {
+                let (key, name) = (quoted(&key), quoted(name));
+                let message = format!("the {schema} schema has no option {name} of {key}");
+                return Err(mismatch(message).at(field));
+            }
+        }
+        let renamed = self.renamed.entry(key.clone()).or_default();
+        if renamed.insert(from.clone(), to).is_some() {
+            let message = format!("the option {} is renamed twice", quoted(&from));
+            return Err(mismatch(message).at("from"));
+        }
+        if !self.changes.iter().any(|(changed, _)| *changed == key) {
+            self.changes.push((key, ColumnChange::Convert(now)));
+        }
+        Ok(())
+    }
+
+    /// The value with its options under their new names.
+    fn renamed(&self, key: &str, mut value: PropertyValue) -> PropertyValue {
+        let Some(names) = self.renamed.get(key) else { return value };
+        let rename = |name: &mut String| {
+            if let Some(to) = names.get(name) {
+                name.clone_from(to);
+            }
+        };
+        match &mut value {
+            PropertyValue::Text(name) => rename(name),
+            PropertyValue::Options(chosen) => {
+                chosen.iter_mut().for_each(rename);
+                let mut seen = BTreeSet::new();
+                chosen.retain(|name| seen.insert(name.clone()));
+            }
+            _ => debug_assert!(false, "a value of a select has options"),
+        }
+        value
+    }
+
     /// Whether items of the collection have to be read.
     pub fn touches_items(&self) -> bool {
         !self.changes.is_empty()
@@ -235,10 +304,11 @@ impl Replacement {
                 ColumnChange::Single => {}
                 ColumnChange::Convert(kind) => {
                     // Nothing is lost with an empty text, which counts as no value.
-                    let (converted, is_whole) = present(Some(value))
+                    let renamed = self.renamed(key, value.clone());
+                    let (converted, is_whole) = present(Some(&renamed))
                         .map_or((None, true), |value| split(convert(value, kind, &self.limits)));
                     if !is_whole {
-                        lost_values.push(format!("{key}{}", gone(value, kind)));
+                        lost_values.push(format!("{key}{}", gone(&renamed, kind)));
                     }
                     // An unchanged value is not written, so that the item keeps its `rev`.
                     if converted.as_ref() != Some(value) {

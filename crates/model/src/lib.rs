@@ -143,7 +143,7 @@ pub use requests::blocks::{
 };
 pub use requests::collections::{
     AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft,
-    ItemUpdate, ListCollections, ReplaceSchema, SchemaFormat, UpdateItems,
+    ItemUpdate, ListCollections, OptionRename, ReplaceSchema, SchemaFormat, UpdateItems,
 };
 pub use requests::comments::{
     AddComments, AddedComment, CommentDraft, CommentPatch, CommentSource, DeleteComments,

@@ -3,7 +3,8 @@
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, Collection, CollectionSchema, ContentPropertyDraft,
     CreateCollection, DocumentFilterMode, Error, ErrorKind, ListCollections, Location,
-    PropertyKind, PropertyValue, Relation, ReplaceSchema, Result, Schema, SchemaDraft, Stamp,
+    OptionRename, PropertyKind, PropertyValue, Relation, ReplaceSchema, Result, Schema,
+    SchemaDraft, Stamp,
 };
 
 use crate::naive::By;
@@ -148,7 +149,8 @@ impl NaiveSpace {
             space.check_other_ends(&before, id, (&given, &schema)).map_err(below)?;
             space.schemas.retain(|(known, _)| *known != id);
             space.schemas.push((id, schema.clone()));
-            let lossless = space.convert_items(&before, id, &old, &schema, by.0);
+            check_renames(&old, &schema, request)?;
+            let lossless = space.convert_items(&before, (&old, &schema), request, by.0);
             if !lossless && !request.drop_unconvertible && !space.breaks(Broken::ValuesAreLost) {
                 return Err(below(Error::new(ErrorKind::SchemaMismatch, "values are in the way")));
             }
@@ -173,12 +175,11 @@ impl NaiveSpace {
     fn convert_items(
         &mut self,
         before: &Self,
-        id: BlockId,
-        old: &Schema,
-        new: &Schema,
+        (old, new): (&Schema, &Schema),
+        request: &ReplaceSchema,
         stamp: &Stamp,
     ) -> bool {
-        let mut lossless = true;
+        let (id, mut lossless) = (request.collection_id, true);
         for item in self.get(id).children.iter().map(|item| item.record.id).collect::<Vec<_>>() {
             let mut data = self.get(item).record.data.clone();
             let BlockKind::CollectionItem { properties } = &mut data.kind else { continue };
@@ -201,10 +202,15 @@ impl NaiveSpace {
                     continue;
                 }
                 let Some(value) = properties.get(key).cloned() else { continue };
+                let renames: Vec<_> =
+                    request.rename_options.iter().filter(|rename| rename.property == key).collect();
+                let value = renamed(value, &renames);
                 let (value, is_whole) = match new.property(key) {
                     None if self.breaks(Broken::ValuesOutliveTheirColumn) => continue,
                     None => (None, true),
-                    Some(now) if is_same(&property.kind, &now.kind) => continue,
+                    Some(now) if renames.is_empty() && is_same(&property.kind, &now.kind) => {
+                        continue;
+                    }
                     Some(_) if value == PropertyValue::Text(String::new()) => (None, true),
                     Some(now) => converted(&value, &now.kind, &self.limits),
                 };
@@ -260,6 +266,58 @@ fn kept(mut draft: SchemaDraft, old: &Schema) -> SchemaDraft {
     let key = content.key.or_else(|| Some(old.content.key.clone()));
     draft.content = Some(ContentPropertyDraft { key, name: content.name });
     draft
+}
+
+/// Renamed options belong to a select of either schema, and each has one new name.
+fn check_renames(old: &Schema, new: &Schema, request: &ReplaceSchema) -> Result<()> {
+    for (index, rename) in request.rename_options.iter().enumerate() {
+        let wrong = |field| {
+            let place = format!("renameOptions[{index}].{field}");
+            Err(Error::new(ErrorKind::SchemaMismatch, "not an option").at(place))
+        };
+        let select = |schema: &Schema| {
+            let kind = schema.property(&rename.property).map(|property| property.kind.clone());
+            kind.filter(|kind| kind.property_type().has_options())
+        };
+        let (Some(former), Some(now)) = (select(old), select(new)) else {
+            return wrong("property");
+        };
+        let has = |kind: &PropertyKind, name: &str| {
+            kind.options().iter().any(|option| option.name == name)
+        };
+        let is_twice = request.rename_options[..index]
+            .iter()
+            .any(|other| (&other.property, &other.from) == (&rename.property, &rename.from));
+        if !has(&former, &rename.from) {
+            return wrong("from");
+        }
+        if !has(&now, &rename.to) {
+            return wrong("to");
+        }
+        if is_twice {
+            return wrong("from");
+        }
+    }
+    Ok(())
+}
+
+fn renamed(value: PropertyValue, renames: &[&OptionRename]) -> PropertyValue {
+    let new_name = |name: String| {
+        renames.iter().find(|rename| rename.from == name).map_or(name, |rename| rename.to.clone())
+    };
+    match value {
+        PropertyValue::Text(name) => PropertyValue::Text(new_name(name)),
+        PropertyValue::Options(names) => {
+            let mut kept = Vec::new();
+            for name in names.into_iter().map(new_name) {
+                if !kept.contains(&name) {
+                    kept.push(name);
+                }
+            }
+            PropertyValue::Options(kept)
+        }
+        other => other,
+    }
 }
 
 /// Whether values stay unchanged: same type, and every option still exists.

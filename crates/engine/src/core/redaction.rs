@@ -14,7 +14,10 @@ use std::ops::Range;
 use leafbase_markdown::{
     self as markdown, LinkTarget, Mention, MentionForm, MentionTarget, Rewritten,
 };
-use leafbase_model::{Block, BlockData, BlockId, Content, Error, ErrorKind, Result, SourceLayout};
+use leafbase_model::{
+    Block, BlockData, BlockId, Content, Error, ErrorKind, OptionRename, Result, SchemaDraft,
+    SelectOption, SourceLayout,
+};
 
 use crate::core::tree::Tree;
 use texts::{Chosen, Given, Kind, Texts};
@@ -148,10 +151,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
             return Ok(());
         }
         for (path, name) in given.names() {
-            if self.has_hidden_link(Kind::Words, name)? {
-                let message = "no option is named by a link out of scope";
-                return Err(Error::new(ErrorKind::SchemaMismatch, message).at(path));
-            }
+            self.refuse_hidden_option(name).map_err(|error| error.at(path))?;
         }
         if !self.has_placeholders(&mut given) {
             return Ok(());
@@ -170,6 +170,38 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
                 (*stored).clone_into(name);
             }
         });
+        Ok(())
+    }
+
+    /// Checks the options in a new schema, and of those that it renames.
+    ///
+    /// # Errors
+    /// As [`Self::restore_options`], at the option.
+    pub(crate) fn refuse_hidden_options(
+        &self,
+        draft: &SchemaDraft,
+        renames: &[OptionRename],
+    ) -> Result<()> {
+        for (index, property) in draft.properties.iter().enumerate() {
+            for (option, SelectOption { name, .. }) in property.kind.options().iter().enumerate() {
+                let place = format_args!("schema.properties[{index}].options[{option}].name");
+                self.refuse_hidden_option(name).map_err(|error| error.at(place))?;
+            }
+        }
+        for (index, OptionRename { from, to, .. }) in renames.iter().enumerate() {
+            for (field, name) in [("from", from), ("to", to)] {
+                let place = format_args!("renameOptions[{index}].{field}");
+                self.refuse_hidden_option(name).map_err(|error| error.at(place))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_hidden_option(&self, name: &str) -> Result<()> {
+        if self.tree.is_some() && self.has_hidden_link(Kind::Words, name)? {
+            let message = "no option is named by a link out of scope";
+            return Err(Error::new(ErrorKind::SchemaMismatch, message));
+        }
         Ok(())
     }
 

@@ -114,8 +114,23 @@ impl GetSchema {
     }
 }
 
+/// A select option that gets another name. As JSON: `{"property": "state", "from": "Open", "to":
+/// "Doing"}`. Several options may become one.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct OptionRename {
+    /// The key of the property.
+    pub property: String,
+    /// The name that values of the old schema have.
+    pub from: String,
+    /// The name of the option in the new schema.
+    pub to: String,
+}
+
 /// Replaces the schema of a collection; properties that it omits are dropped with their values. As
-/// JSON: `{"collectionId": "..", "schema": {..}, "dropUnconvertible": true}`.
+/// JSON: `{"collectionId": "..", "schema": {..}, "renameOptions": [{"property": "state", "from":
+/// "Open", "to": "Doing"}], "dropUnconvertible": true}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft};
@@ -136,6 +151,9 @@ pub struct ReplaceSchema {
     pub collection_id: BlockId,
     /// The new schema, with the keys of the properties to keep.
     pub schema: SchemaDraft,
+    /// Select options that the new schema has under another name. Values follow them.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    pub rename_options: Vec<OptionRename>,
     /// Whether values that cannot be converted are dropped. Otherwise they cause an error.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub drop_unconvertible: bool,
@@ -144,7 +162,24 @@ pub struct ReplaceSchema {
 impl ReplaceSchema {
     /// Replaces the schema if all values can be converted.
     pub fn new(collection: BlockId, schema: impl Into<SchemaDraft>) -> Self {
-        Self { collection_id: collection, schema: schema.into(), drop_unconvertible: false }
+        Self {
+            collection_id: collection,
+            schema: schema.into(),
+            rename_options: Vec::new(),
+            drop_unconvertible: false,
+        }
+    }
+
+    /// Renames a select option in the values of items: the new schema has it as `to`.
+    pub fn renaming_option(
+        mut self,
+        property: impl Into<String>,
+        from: impl Into<String>,
+        to: impl Into<String>,
+    ) -> Self {
+        let (property, from, to) = (property.into(), from.into(), to.into());
+        self.rename_options.push(OptionRename { property, from, to });
+        self
     }
 
     /// Drops values that cannot be converted.

@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     AddItems, BlockId, CountItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems,
-    GetSchema, ItemDraft, ItemUpdate, ListCollections, Location, QueryItems, ReplaceSchema, Schema,
-    SchemaFormat, UpdateItems,
+    GetSchema, ItemDraft, ItemUpdate, ListCollections, Location, PropertyKind, QueryItems,
+    ReplaceSchema, Schema, SchemaFormat, SelectOption, UpdateItems,
 };
 use serde_json::{Map, Value};
 
@@ -119,8 +119,40 @@ fn replace(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> Repl
         Some(schema) => schemas::changed(numbers, setting, id, schema),
         None => schemas::draft(numbers, setting),
     };
-    let request = ReplaceSchema::new(id, schema);
+    let mut request = ReplaceSchema::new(id, schema);
+    if numbers.once_in(4) {
+        rename_option(numbers, setting, &mut request);
+    }
     if numbers.once_in(2) { request.dropping_unconvertible() } else { request }
+}
+
+/// Gives an option of a select another name, mostly in the schema as well.
+fn rename_option(numbers: &mut Numbers<'_>, setting: Setting<'_>, request: &mut ReplaceSchema) {
+    let Some(old) = setting.space.schema(request.collection_id) else { return };
+    let selects: Vec<_> =
+        old.properties.iter().filter(|property| !property.kind.options().is_empty()).collect();
+    if selects.is_empty() {
+        return;
+    }
+    let select = selects[numbers.below(selects.len())];
+    let options = select.kind.options();
+    let from = options[numbers.below(options.len())].name.clone();
+    let to = numbers.pick(values::OPTIONS).to_owned();
+    let now = request.schema.properties.iter_mut();
+    for property in now.filter(|property| property.key.as_ref() == Some(&select.key)) {
+        if let PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options) =
+            &mut property.kind
+            && !numbers.once_in(4)
+        {
+            options.retain(|option| option.name != from && option.name != to);
+            options.push(SelectOption::new(to.clone()));
+        }
+    }
+    let rename = |request: ReplaceSchema| request.renaming_option(&select.key, &from, &to);
+    *request = rename(request.clone());
+    if numbers.once_in(8) {
+        *request = rename(request.clone());
+    }
 }
 
 fn items(numbers: &mut Numbers<'_>, id: BlockId) -> GetItems {

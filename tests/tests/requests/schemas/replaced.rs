@@ -327,6 +327,104 @@ fn values_convert_or_are_in_the_way() {
 }
 
 #[test]
+fn values_follow_options_that_are_renamed() {
+    let states = |one: &str, of: &[&str]| select("State", one, of);
+    let renames = |pairs: &[[&str; 2]]| -> Value {
+        let rename = |[from, to]: &[&str; 2]| json!({"property": "state", "from": from, "to": to});
+        pairs.iter().map(rename).collect()
+    };
+    let (single, multi) = ("select", "multiSelect");
+    for (before, after, pairs, values, held, edits) in [
+        // One is renamed, others stay as they are.
+        (
+            states(single, &["open", "shut"]),
+            states(single, &["doing", "shut"]),
+            &[["open", "doing"]][..],
+            [json!("open"), json!("shut")],
+            [r#"{"state":"doing"}"#, r#"{"state":"shut"}"#],
+            "update @b1, schema @books",
+        ),
+        // Two change places.
+        (
+            states(single, &["open", "shut"]),
+            states(single, &["shut", "open"]),
+            &[["open", "shut"], ["shut", "open"]],
+            [json!("open"), json!("shut")],
+            [r#"{"state":"shut"}"#, r#"{"state":"open"}"#],
+            "update @b1, update @b2, schema @books",
+        ),
+        // Two become one, once in each value.
+        (
+            states(multi, &["a", "b", "c"]),
+            states(multi, &["ab", "c"]),
+            &[["a", "ab"], ["b", "ab"]],
+            [json!(["a", "c", "b"]), json!(["b"])],
+            [r#"{"state":["ab","c"]}"#, r#"{"state":["ab"]}"#],
+            "update @b1, update @b2, schema @books",
+        ),
+        // With another type.
+        (
+            states(single, &["open"]),
+            states(multi, &["doing"]),
+            &[["open", "doing"]],
+            [json!("open"), json!("open")],
+            [r#"{"state":["doing"]}"#; 2],
+            "update @b1, update @b2, schema @books",
+        ),
+    ] {
+        let shelf = Shelf::of_books();
+        shelf.replace("books", json!([before]));
+        shelf.set("b1", json!({"state": values[0]}));
+        shelf.set("b2", json!({"state": values[1]}));
+        let (dump, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
+        let body = json!({"collectionId": "@books", "schema": schema("books", json!([after])),
+            "renameOptions": renames(pairs)});
+        let line = shelf.line("replace", &body);
+        assert!(line.starts_with('{'), "{line}");
+        assert_eq!(["b1", "b2"].map(|item| shelf.held(item)), held, "{after}");
+        assert_eq!(shelf.last_edits(), edits);
+        shelf.check();
+        shelf.undo_to(sequence, &dump);
+    }
+    let shelf = Shelf::of_books();
+    shelf.replace("books", json!([states(single, &["open", "shut"]), column("Size", "text")]));
+    shelf.set("b1", json!({"state": "shut"}));
+    let dump = shelf.dump();
+    let columns = json!([states(single, &["doing"]), column("Size", "text")]);
+    for (rename, error) in [
+        (
+            json!([{"property": "stat", "from": "open", "to": "doing"}]),
+            "renameOptions[0].property: the collection has no property \"stat\", expected one of state, size, title",
+        ),
+        (
+            json!([{"property": "size", "from": "open", "to": "doing"}]),
+            "renameOptions[0].property: the property \"size\" is not a select",
+        ),
+        (
+            renames(&[["open", "doing"], ["ajar", "doing"]]),
+            "renameOptions[1].from: the former schema has no option \"ajar\" of \"state\"",
+        ),
+        (
+            renames(&[["open", "done"]]),
+            "renameOptions[0].to: the new schema has no option \"done\" of \"state\"",
+        ),
+        (
+            renames(&[["open", "doing"], ["open", "doing"]]),
+            "renameOptions[1].from: the option \"open\" is renamed twice",
+        ),
+        (
+            renames(&[["open", "doing"]]),
+            "schema: items have values that the new schema cannot hold, and dropUnconvertible is not set: @b1 \"b1\" (state: \"shut\")",
+        ),
+    ] {
+        let body = json!({"collectionId": "@books", "schema": schema("books", columns.clone()),
+            "renameOptions": rename});
+        assert_eq!(shelf.line("replace", &body), format!("SCHEMA_MISMATCH {error}"));
+        assert_eq!(shelf.dump(), dump);
+    }
+}
+
+#[test]
 fn items_are_in_the_way_at_the_other_end_as_well() {
     for (property, held, edits) in [
         (

@@ -271,7 +271,36 @@ fn values_name_no_option_with_a_hidden_link() {
             }
         }
     }
+    // Nor in a new schema.
+    let mut shown = serde_json::to_value(scene.guest.schema(made).unwrap()).unwrap();
+    for name in ["block://@hidden", "block://@missing"].map(|name| scene.named(name)) {
+        let rename = |from: &str, to: &str| json!([{"property": "topic", "from": from, "to": to}]);
+        let mut options = shown.clone();
+        options["properties"][0]["options"][0]["name"] = json!(name);
+        for (schema, renames, path) in [
+            (&options, json!([]), "schema.properties[0].options[0].name"),
+            (&shown, rename(&name, "b"), "renameOptions[0].from"),
+            (&shown, rename("b", &name), "renameOptions[0].to"),
+        ] {
+            let request = json!({"collectionId": made, "schema": schema, "renameOptions": renames});
+            let refused = scene.guest.replace_schema(read(&request)).unwrap_err();
+            let message = "no option is named by a link out of scope";
+            assert_eq!(
+                (refused.code(), refused.path(), refused.message()),
+                ("SCHEMA_MISMATCH", path, message)
+            );
+        }
+    }
+    // The message for a name that is not an option shows options as the guest sees them.
+    let update = json!({"collectionId": made, "itemsToUpdate": [{"id": item, "properties": {"topic": "c"}}]});
+    let refused = scene.guest.update_items(read(&update)).unwrap_err();
+    assert!(!refused.message().contains("block://"), "{refused}");
     assert_eq!(kept(), before);
+    // A placeholder stands for its link in a rename as well.
+    shown["properties"][0]["options"][0]["name"] = json!("c");
+    let renames = json!([{"property": "topic", "from": out(1), "to": "c"}]);
+    let request = json!({"collectionId": made, "schema": shown, "renameOptions": renames});
+    scene.guest.replace_schema(read(&request)).unwrap();
     // A link to what is shown, and a placeholder, are names as before.
     let tags = json!([scene.named("block://@seen"), out(1)]);
     let update = json!([{"id": item, "properties": {"tags": tags}}]);

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use leafbase_model::{
-    BlockData, BlockFields, PropertyKind, PropertyValue, Schema, SchemaDraft, TextRole,
+    BlockData, BlockFields, OptionRename, PropertyKind, PropertyValue, Schema, SchemaDraft,
+    TextRole,
 };
 use serde_json::{Map, Value};
 
@@ -214,6 +215,15 @@ impl Given for SchemaDraft {
         self.content.iter_mut().for_each(|content| change(Words, &mut content.name));
         for property in &mut self.properties {
             change_column(&mut property.name, &mut property.kind, change);
+        }
+    }
+}
+
+impl Given for Vec<OptionRename> {
+    fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
+        for OptionRename { from, to, .. } in self {
+            change(Words, from);
+            change(Words, to);
         }
     }
 }

@@ -175,6 +175,8 @@ impl<A: AccessScope> Connection<A> {
     /// are converted where that is lossless. Otherwise the items block the replacement, as they do
     /// for a removed option in use and for a relation that becomes single, unless
     /// [`ReplaceSchema::drop_unconvertible`] is set. `key` and `contentPropDetails` stay if absent.
+    /// An option under another name is a removed and an added one, unless
+    /// [`ReplaceSchema::renaming_option`] says that values follow it; several may become one.
     ///
     /// Adding, renaming and reordering properties, and adding options, touches no item. Other
     /// changes cost time proportional to the number of items. An equal schema is not written.
@@ -216,15 +218,15 @@ impl<A: AccessScope> Connection<A> {
     /// At `collectionId`: [`crate::ErrorKind::NotFound`], and [`crate::ErrorKind::RuleViolation`]
     /// in the trash. Those of a schema as for [`Self::create_collection`];
     /// [`crate::ErrorKind::SchemaMismatch`] at `schema` for blocking items, of which it lists the
-    /// first; [`crate::ErrorKind::RuleViolation`] for an inverse that would be added or dropped in
-    /// a collection in the trash.
+    /// first, and at `renameOptions[n]` for what is not an option of a select;
+    /// [`crate::ErrorKind::RuleViolation`] for an inverse that would be added or dropped in a
+    /// collection in the trash.
     pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
-        let ReplaceSchema { collection_id, schema, drop_unconvertible, .. } = request;
+        let collection_id = request.collection_id;
         let (replaced, _) = self.operation("replace_schema").write(|transaction| {
-            let draft = schema.clone();
             let (edits, schema) = transaction.plan(|tree, context| {
                 let old = changeable(tree, collection_id)?;
-                replaced(tree, context, (collection_id, old), draft, drop_unconvertible)
+                replaced(tree, context, old, request.clone())
             })?;
             transaction.apply(edits)?;
             transaction.plan(|tree, _| shown_schema(tree, schema))
