@@ -98,7 +98,8 @@ fn agrees_with_another(source: &str, case_sensitive: bool, text: &str, found: &[
     {
         return;
     }
-    match RegexBuilder::new(source).case_insensitive(!case_sensitive).size_limit(PROGRAM).build() {
+    let mut other = RegexBuilder::new(source);
+    match other.case_insensitive(!case_sensitive).octal(true).size_limit(PROGRAM).build() {
         Ok(other) => {
             let expected: Vec<_> = other.find_iter(text).map(|found| found.range()).collect();
             assert_eq!(found, expected, "{source:?} in {text:?}");

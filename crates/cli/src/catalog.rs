@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use leafbase::{BuiltInLocation, Connection, Document, Folder, FolderId, FolderRef, Location};
 
 use crate::error::CliResult;
+use crate::show::line;
 
 /// The documents of a space, sorted by path, and its folders.
 pub(crate) struct Catalog {
@@ -61,6 +62,11 @@ impl FolderCatalog {
             (Location::DailyNotes, Some(day)) => day.to_string(),
             _ => document.title.clone(),
         }
+    }
+
+    /// The path of a document as lines show it, without control characters.
+    pub(crate) fn shown_path(&self, document: &Document) -> String {
+        line::plain(&self.path_of(document))
     }
 
     /// The path of a folder.

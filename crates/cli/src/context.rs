@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use leafbase::{Connection, Error, ErrorKind, SearchIndexing, Space, SpaceBuilder};
 
 use crate::error::{CliError, CliResult};
+use crate::names;
 use crate::options::GlobalOptions;
 use crate::out::Out;
 
@@ -110,10 +111,12 @@ impl CommandContext {
         &self,
         mut open: impl FnMut() -> leafbase::Result<T>,
     ) -> leafbase::Result<T> {
-        let until = Instant::now() + Duration::from_secs(self.options.wait);
+        // None is later than any clock shows.
+        let until = Instant::now().checked_add(Duration::from_secs(self.options.wait));
+        let may_retry = || until.is_none_or(|until| Instant::now() < until);
         loop {
             match open() {
-                Err(error) if error.kind() == ErrorKind::AlreadyOpen && Instant::now() < until => {
+                Err(error) if error.kind() == ErrorKind::AlreadyOpen && may_retry() => {
                     thread::sleep(RETRY_INTERVAL);
                 }
                 opened => return opened,
@@ -209,7 +212,8 @@ fn open_error(error: leafbase::Error, path: &Path) -> CliError {
     let is_missing = error.kind() == ErrorKind::NotFound;
     let error = CliError::from(error);
     if is_missing {
-        error.hint(format!("create it with: leafbase new {}", path.display()))
+        let path = names::quoted(&path.display().to_string());
+        error.hint(format!("create it with: leafbase new {path}"))
     } else {
         error
     }

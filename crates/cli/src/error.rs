@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use leafbase::{Detail, Error, ErrorKind};
 
-use crate::show::styles;
+use crate::show::{line, styles};
 
 /// A result whose error is [`CliError`].
 pub(crate) type CliResult<T> = Result<T, CliError>;
@@ -156,6 +156,15 @@ impl CliError {
         self
     }
 
+    /// Adds a line to the hint.
+    pub(crate) fn further_hint(self, line: &str) -> Self {
+        let hint = match &self {
+            Self::Reported(report) => report.hint.clone(),
+            Self::PipeClosed => None,
+        };
+        self.hint(hint.map_or_else(|| line.to_owned(), |hint| format!("{hint}\n{line}")))
+    }
+
     /// An error of a command that writes in several steps. `kept` is what a full disk leaves, and
     /// the next step; empty if it leaves nothing.
     pub(crate) fn of_steps(error: Error, kept: &str) -> Self {
@@ -206,11 +215,11 @@ impl ErrorReport {
 
     pub(crate) fn to_text(&self) -> String {
         let (red, cyan) = (styles::ERROR, styles::HINT);
-        let mut text = format!("{red}error:{red:#} {}\n", self.message);
-        for (index, line) in self.hint.iter().flat_map(|hint| hint.lines()).enumerate() {
+        let mut text = format!("{red}error:{red:#} {}\n", line::plain(&self.message));
+        for (index, hint) in self.hint.iter().flat_map(|hint| hint.lines()).enumerate() {
             let label =
                 if index == 0 { format!("{cyan}hint:{cyan:#}") } else { "     ".to_owned() };
-            text.extend([&label, " ", line, "\n"]);
+            text.extend([&label, " ", &line::plain(hint), "\n"]);
         }
         text
     }

@@ -13,10 +13,29 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether the command polls: otherwise the first Ctrl-C ends the program, as without the handler.
 static POLLED: AtomicBool = AtomicBool::new(false);
 
+/// Whether another program has the terminal, to which Ctrl-C belongs then.
+static LENT: AtomicBool = AtomicBool::new(false);
+
 /// Installs the handler, for commands that poll [`is_requested`].
 pub(crate) fn listen() {
     POLLED.store(true, Ordering::Relaxed);
+    install();
+}
+
+/// Runs `work`, which waits for a program that has the terminal: Ctrl-C is for that program.
+pub(crate) fn lend_terminal<T>(work: impl FnOnce() -> T) -> T {
+    LENT.store(true, Ordering::Relaxed);
+    install();
+    let done = work();
+    LENT.store(false, Ordering::Relaxed);
+    done
+}
+
+fn install() {
     let handler = || {
+        if LENT.load(Ordering::Relaxed) {
+            return;
+        }
         // Exits at once: a second Ctrl-C means that the orderly end takes too long.
         if !POLLED.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);

@@ -6,8 +6,8 @@ use std::iter;
 
 use leafbase::{
     BlockId, BlockKind, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
-    DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ItemFilter, ListCollections,
-    ListDocuments, Location, Operator, QueryItems,
+    DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, FullAccess, ItemFilter,
+    ListCollections, ListDocuments, Location, Operator, QueryItems,
 };
 
 use crate::catalog::{Catalog, FolderCatalog};
@@ -61,6 +61,10 @@ pub(crate) fn document(notes: &Connection, name: &str) -> CliResult<Document> {
 /// Resolves `name` to a document or a block by lookups; all documents are read only to suggest one
 /// for a name that there is not. A title comes before a day, and documents in the trash come last.
 pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<ResolvedName> {
+    if name.is_empty() {
+        // The title of every untitled document, and what a shell makes of a variable without value.
+        return Err(CliError::usage("the name is empty").hint(ALL_DOCUMENTS));
+    }
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
@@ -162,7 +166,7 @@ pub(crate) fn day_to_write(notes: &Connection, name: &str) -> CliResult<Option<D
 }
 
 /// The name as one word of a shell.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     shlex::try_quote(name).map_or_else(|_| name.to_owned(), std::borrow::Cow::into_owned)
 }
 
@@ -264,6 +268,7 @@ fn by_id(notes: &Connection, block: BlockId, name: &str) -> CliResult<ResolvedNa
 }
 
 const ALL_DOCUMENTS: &str = "list all documents with their IDs: leafbase ls --all --long";
+const ALL_FOLDERS: &str = "list all folders: leafbase tree --depth 1";
 
 /// Whether a name refers to the document with this path.
 type NameMatcher<'a> = dyn Fn(&str, &Document) -> bool + 'a;
@@ -371,7 +376,10 @@ fn unknown<'a>(
 pub(crate) fn find_folder(folders: &FolderCatalog, name: &str) -> CliResult<Option<FolderRef>> {
     let name = name.trim_matches('/');
     if let Ok(id) = name.parse::<FolderId>() {
-        return Ok(Some(id.into()));
+        let known = folders.path(id).map(|_| Some(id.into()));
+        return known.ok_or_else(|| {
+            CliError::not_found(format!("no folder has the ID {name}")).hint(ALL_FOLDERS)
+        });
     }
     let lower = name.to_lowercase();
     let id = name.to_ascii_uppercase();
@@ -398,14 +406,7 @@ pub(crate) fn find_folder(folders: &FolderCatalog, name: &str) -> CliResult<Opti
 
 /// The folder or the built-in location that `name` means.
 pub(crate) fn folder(folders: &FolderCatalog, name: &str) -> CliResult<FolderRef> {
-    let unknown = || {
-        unknown(
-            "folder",
-            name,
-            folders.paths().map(|(path, _)| path),
-            "list all folders: leafbase tree --depth 1",
-        )
-    };
+    let unknown = || unknown("folder", name, folders.paths().map(|(path, _)| path), ALL_FOLDERS);
     find_folder(folders, name)?.ok_or_else(unknown)
 }
 
@@ -418,12 +419,43 @@ pub(crate) fn own_folder(folders: &FolderCatalog, name: &str) -> CliResult<Optio
     }))
 }
 
+/// A destination for documents, which may be missing yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    found: Destination,
+    /// The names of the folders to create below `found`, one in the other.
+    missing: Vec<String>,
+}
+
+impl Place {
+    /// Creates what is missing.
+    pub(crate) fn create<A: FullAccess>(
+        &self,
+        notes: &Connection<A>,
+    ) -> leafbase::Result<Destination> {
+        self.missing.iter().try_fold(self.found, |place, name| {
+            let parent = match place {
+                Destination::Folder(folder) => Some(folder),
+                _ => None,
+            };
+            Ok(notes.create_folder(name, parent)?.id.into())
+        })
+    }
+}
+
 /// Resolves a destination for documents; creates a missing folder and its missing ancestors.
 pub(crate) fn destination(notes: &Connection, name: &str) -> CliResult<Destination> {
-    match find_folder(&FolderCatalog::read(notes)?, name)? {
-        Some(FolderRef::Folder(folder)) => Ok(folder.into()),
-        Some(FolderRef::BuiltIn(BuiltInLocation::Unsorted)) => Ok(Destination::Unsorted),
-        Some(FolderRef::BuiltIn(BuiltInLocation::Templates)) => Ok(Destination::Templates),
+    Ok(place(notes, name)?.create(notes)?)
+}
+
+/// Resolves a destination for documents.
+pub(crate) fn place(notes: &Connection, name: &str) -> CliResult<Place> {
+    let folders = FolderCatalog::read(notes)?;
+    let there = |found| Ok(Place { found, missing: Vec::new() });
+    match find_folder(&folders, name)? {
+        Some(FolderRef::Folder(folder)) => there(folder.into()),
+        Some(FolderRef::BuiltIn(BuiltInLocation::Unsorted)) => there(Destination::Unsorted),
+        Some(FolderRef::BuiltIn(BuiltInLocation::Templates)) => there(Destination::Templates),
         Some(FolderRef::BuiltIn(BuiltInLocation::DailyNotes)) => {
             Err(CliError::usage("daily notes are created by writing to their day")
                 .hint("leafbase add --to 2026-03-01 TEXT"))
@@ -431,22 +463,25 @@ pub(crate) fn destination(notes: &Connection, name: &str) -> CliResult<Destinati
         Some(FolderRef::BuiltIn(BuiltInLocation::Trash)) => {
             Err(CliError::usage("documents are moved to the trash by rm").hint("leafbase rm NAME"))
         }
-        None => make_folder(notes, name).map(Destination::from),
+        None => missing_folder(&folders, name),
     }
 }
 
-/// Creates the folder with this path and its missing ancestors.
-fn make_folder(notes: &Connection, path: &str) -> CliResult<FolderId> {
-    let folders = FolderCatalog::read(notes)?;
-    let (mut parent, mut above) = (None, String::new());
+/// The folder with this path, of which the last name is missing.
+fn missing_folder(folders: &FolderCatalog, path: &str) -> CliResult<Place> {
+    let mut place = Place { found: Destination::Unsorted, missing: Vec::new() };
+    let mut above = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {
         above = if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };
-        parent = match own_folder(&folders, &above)? {
-            Some(folder) => Some(folder),
-            None => Some(notes.create_folder(name, parent)?.id),
-        };
+        match own_folder(folders, &above)? {
+            Some(folder) => place.found = folder.into(),
+            None => place.missing.push(name.to_owned()),
+        }
     }
-    parent.ok_or_else(|| CliError::usage("the name of the folder is empty"))
+    if place.missing.is_empty() {
+        return Err(CliError::usage("the name of the folder is empty"));
+    }
+    Ok(place)
 }
 
 /// Resolves `name` to a collection by its name or ID.

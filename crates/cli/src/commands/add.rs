@@ -50,14 +50,22 @@ pub(crate) struct AddCommand {
 
 impl AddCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        // The text comes first: a program that writes it may be reading the space.
+        let text = self.words()?;
         let notes = context.writer()?;
         if let Some(title) = &self.new {
-            return self.document(context, &notes, title);
+            return self.document(context, &notes, title, &text);
+        }
+        if text.trim().is_empty() {
+            return Err(if self.task {
+                CliError::usage("the task has no text").hint("leafbase add --task TEXT")
+            } else {
+                CliError::usage("no text to add").hint("leafbase add TEXT")
+            });
         }
         if self.task {
-            return self.task(context, &notes);
+            return self.task(context, &notes, &text);
         }
-        let text = self.words()?;
         let position = self.position(&notes)?;
         let added = notes.insert_blocks(InsertBlocks::markdown(text, position))?;
         if context.options.json {
@@ -66,13 +74,14 @@ impl AddCommand {
         let count = line::count(added.len(), "block", "blocks");
         let Some(first) = added.first() else { return context.out.line("nothing to add") };
         let document = notes.document(notes.document_of(first.id)?)?;
-        let path = FolderCatalog::read(&notes)?.path_of(&document);
+        let path = FolderCatalog::read(&notes)?.shown_path(&document);
         context.out.line(format_args!("added {count} to {path}"))
     }
 
     /// The text of the command line or of the standard input.
     fn words(&self) -> CliResult<String> {
         match self.text.as_deref() {
+            None if self.new.is_some() && io::stdin().is_terminal() => Ok(String::new()),
             None if io::stdin().is_terminal() => {
                 Err(CliError::usage("no text to add").hint("leafbase add TEXT"))
             }
@@ -101,34 +110,42 @@ impl AddCommand {
         context: &mut CommandContext,
         notes: &Connection,
         title: &str,
+        text: &str,
     ) -> CliResult<()> {
-        let text = if self.text.is_none() && io::stdin().is_terminal() {
-            String::new()
-        } else {
-            self.words()?
-        };
-        let place =
-            self.folder.as_deref().map(|name| names::destination(notes, name)).transpose()?;
-        let request = CreateDocuments::titled([title]).at(place.unwrap_or(Destination::Unsorted));
-        let made = notes.create_documents(request);
-        let made = made.map_err(|error| CliError::of_entry(error, &["title".to_owned()]))?;
-        if let (Some(document), false) = (made.first(), text.trim().is_empty()) {
-            notes.insert_markdown(&text, document.id())?;
-        }
+        let place = self.folder.as_deref().map(|name| names::place(notes, name)).transpose()?;
+        let mut is_in_title = false;
+        // One change: what cannot be added leaves no empty document.
+        let made = notes.batch(|batch| {
+            let place = place.as_ref().map(|place| place.create(batch)).transpose()?;
+            is_in_title = true;
+            let place = place.unwrap_or(Destination::Unsorted);
+            let made = batch.create_documents(CreateDocuments::titled([title]).at(place))?;
+            is_in_title = false;
+            if let (Some(document), false) = (made.first(), text.trim().is_empty()) {
+                batch.insert_markdown(text, document.id())?;
+            }
+            made.iter()
+                .map(|document| batch.document(document.id()))
+                .collect::<leafbase::Result<_>>()
+        });
+        let made: Vec<_> = made.map_err(|error| match is_in_title {
+            true => CliError::of_entry(error, &["title".to_owned()]),
+            false => error.into(),
+        })?;
         if context.options.json {
-            return context.out.json(&made);
+            return context.out.json(&leafbase::Items(made));
         }
         let folders = FolderCatalog::read(notes)?;
         made.iter().try_for_each(|document| {
             context.out.line(format_args!(
                 "created {} {}",
-                folders.path_of(document),
+                folders.shown_path(document),
                 document.id()
             ))
         })
     }
 
-    fn task(&self, context: &mut CommandContext, notes: &Connection) -> CliResult<()> {
+    fn task(&self, context: &mut CommandContext, notes: &Connection, text: &str) -> CliResult<()> {
         let location = match self.to.as_deref() {
             None => TaskDestination::Inbox,
             Some(name) => match names::day_to_write(notes, name)? {
@@ -136,10 +153,6 @@ impl AddCommand {
                 None => names::document(notes, name)?.id().into(),
             },
         };
-        let text = self.words()?;
-        if text.trim().is_empty() {
-            return Err(CliError::usage("the task has no text").hint("leafbase add --task TEXT"));
-        }
         let mut draft = TaskDraft::new(text.trim_end()).at(location);
         draft.info.schedule_date = self.on.map(|day| day.at(notes)).transpose()?.map(Some);
         draft.info.deadline_date = self.due.map(|day| day.at(notes)).transpose()?.map(Some);

@@ -78,7 +78,7 @@ impl DiffCommand {
             None => format!("{title:?} has no version before its first one, {}", number + 1),
         };
         Ok(CliError::not_found(message)
-            .hint(format!("list its versions: leafbase history {title:?}")))
+            .hint(format!("list its versions: leafbase history {}", names::quoted(title))))
     }
 }
 

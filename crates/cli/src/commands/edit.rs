@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use leafbase::{AppliedMarkdown, ApplyMarkdown, BlockId, ErrorKind, bulk};
+use leafbase::{AppliedMarkdown, ApplyMarkdown, BlockId, Error, ErrorKind, bulk};
 
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
+use crate::interrupt;
 use crate::names::{self, ResolvedName};
 use crate::show::line;
 
@@ -37,29 +38,31 @@ impl EditCommand {
             Some(file) => (read_file(file)?, None),
             None => edit(&text)?,
         };
+        let kept_in = kept.as_ref().map(|file| format!("the edited text is in {}", file.display()));
         let is_same_text = edited.strip_suffix('\n').unwrap_or(&edited) == text;
         let mut request = ApplyMarkdown::new(page, edited).if_markdown(text);
         request.dry_run = self.dry_run;
-        let (applied, changes) =
-            bulk::record(&context.writer()?, |notes| notes.apply_markdown(request));
-        let applied = match (applied, kept) {
-            (Ok(applied), Some(file)) => {
-                // The text is in the space: the file is not needed, and may be gone already.
-                drop(fs::remove_file(file));
-                applied
-            }
-            (Ok(applied), None) => applied,
-            (Err(error), kept) => return Err(refused(error, kept.as_deref())),
-        };
+        let (applied, changed) = apply(context, request).map_err(|error| match &kept_in {
+            Some(place) => error.further_hint(place),
+            None => error,
+        })?;
+        if let Some(file) = kept.filter(|_| is_same_text || !self.dry_run) {
+            // The space has the text: the file is not needed, and may be gone already.
+            drop(fs::remove_file(file));
+        }
         if context.options.json {
             return context.out.json(&applied);
         }
-        let form = match (changes.is_empty(), self.dry_run && !is_same_text) {
-            (false, _) => TextForm::Changed,
-            (true, true) => TextForm::Unknown,
-            (true, false) => TextForm::Same,
+        let form = match (changed, self.dry_run && !is_same_text) {
+            (true, _) => TextForm::Changed,
+            (false, true) => TextForm::Unknown,
+            (false, false) => TextForm::Same,
         };
-        context.out.line(summary(&applied, form, &title))
+        context.out.line(summary(&applied, form, &title))?;
+        match kept_in.filter(|_| self.dry_run && !is_same_text) {
+            Some(place) => context.out.line(place),
+            None => Ok(()),
+        }
     }
 
     /// The page, its title, and its markdown. The space is closed again.
@@ -77,6 +80,21 @@ impl EditCommand {
         };
         let text = notes.content_markdown(page)?;
         Ok((page, title, text))
+    }
+}
+
+/// Applies the request; also returns whether it changed anything.
+fn apply(context: &CommandContext, request: ApplyMarkdown) -> CliResult<(AppliedMarkdown, bool)> {
+    let (applied, changes) =
+        bulk::record(&context.writer()?, |notes| notes.apply_markdown(request));
+    let is_stale =
+        |error: &Error| error.kind() == ErrorKind::Conflict && error.path() == "expected";
+    match applied {
+        Ok(applied) => Ok((applied, !changes.is_empty())),
+        Err(error) if is_stale(&error) => {
+            Err(CliError::failed("the document changed meanwhile; nothing is written"))
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -101,8 +119,12 @@ fn edit(text: &str) -> CliResult<(String, Option<PathBuf>)> {
     let file = tempfile::Builder::new().prefix("leafbase-").suffix(".md").tempfile();
     let (_, path) = file.and_then(|file| Ok(file.keep()?)).map_err(failed)?;
     fs::write(&path, format!("{text}\n")).map_err(failed)?;
-    let mut words = editor.split_whitespace();
-    let status = Command::new(words.next().unwrap_or_default()).args(words).arg(&path).status();
+    // As a shell reads it: a path with blanks is quoted. Otherwise the whole is a path.
+    let words = shlex::split(&editor).unwrap_or_else(|| vec![editor.clone()]);
+    let (program, options) = words.split_first().unwrap_or((&editor, &[]));
+    let mut command = Command::new(program);
+    command.args(options).arg(&path);
+    let status = interrupt::lend_terminal(|| command.status());
     let status = status.map_err(|error| {
         // No one has edited the text.
         drop(fs::remove_file(&path));
@@ -115,20 +137,6 @@ fn edit(text: &str) -> CliResult<(String, Option<PathBuf>)> {
     }
     let edited = fs::read_to_string(&path).map_err(failed)?;
     Ok((edited, Some(path)))
-}
-
-/// The error of a text that was not applied, with the file that has it.
-fn refused(error: leafbase::Error, kept: Option<&Path>) -> CliError {
-    let is_stale = error.kind() == ErrorKind::Conflict && error.path() == "expected";
-    let error = if is_stale {
-        CliError::failed("the document changed meanwhile; nothing is written")
-    } else {
-        CliError::from(error)
-    };
-    match kept {
-        Some(file) => error.hint(format!("the edited text is in {}", file.display())),
-        None => error,
-    }
 }
 
 /// Whether the markdown of a page has another form, such as other list markers, which its layout

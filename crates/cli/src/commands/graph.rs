@@ -207,7 +207,9 @@ fn dot(out: &mut Out, graph: &DocumentGraph) -> CliResult<()> {
 
 /// The text with the characters of markup escaped.
 fn xml_text(text: &str) -> String {
-    let text = line::plain(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // XML has no such characters, not even escaped.
+    let text = line::plain(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;")
 }
 

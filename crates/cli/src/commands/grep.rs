@@ -14,7 +14,7 @@ use crate::error::{CliError, CliResult, Exit};
 use crate::names;
 use crate::progress;
 use crate::show::snippets::{self, Marks};
-use crate::show::styles;
+use crate::show::{line, styles};
 
 /// Find lines by a regular expression
 ///
@@ -209,7 +209,7 @@ impl MatchStream<'_> {
             let count = count.then_some(document.count);
             return context.out.json(&DocumentJson { document: &document, count });
         }
-        let path = context.out.paint(styles::TITLE, &document.path);
+        let path = context.out.paint(styles::TITLE, line::plain(&document.path));
         if list {
             context.out.line(path)
         } else {
@@ -225,8 +225,8 @@ impl GrepCommand {
         document: &MatchedDocument,
         found: &BlockMatch,
     ) -> CliResult<()> {
-        let path = context.out.paint(styles::TITLE, &document.path);
-        let mut line = |sign: char, block: BlockId, text: &str, ranges: &[Range<usize>]| {
+        let path = context.out.paint(styles::TITLE, line::plain(&document.path));
+        let mut show = |sign: char, block: BlockId, text: &str, ranges: &[Range<usize>]| {
             let number = document.numbers.get(&block);
             let number = number.map(|number| format!("{sign}{number}")).unwrap_or_default();
             let shown = snippets::paint(&context.out, text, ranges, Marks::None);
@@ -235,19 +235,19 @@ impl GrepCommand {
         found
             .before
             .iter()
-            .try_for_each(|block| line('-', block.block_id, &block.markdown, &[]))?;
+            .try_for_each(|block| show('-', block.block_id, &block.markdown, &[]))?;
         for (text, ranges) in matching_lines(found) {
             if !self.only_matching {
-                line(':', found.block_id, text, &ranges)?;
+                show(':', found.block_id, text, &ranges)?;
                 continue;
             }
             for range in ranges {
                 let part = text.get(range).unwrap_or_default();
                 let all = 0..part.len();
-                line(':', found.block_id, part, std::slice::from_ref(&all))?;
+                show(':', found.block_id, part, std::slice::from_ref(&all))?;
             }
         }
-        found.after.iter().try_for_each(|block| line('-', block.block_id, &block.markdown, &[]))
+        found.after.iter().try_for_each(|block| show('-', block.block_id, &block.markdown, &[]))
     }
 }
 

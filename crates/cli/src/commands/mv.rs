@@ -44,7 +44,7 @@ impl MoveCommand {
         }
         let folders = FolderCatalog::read(&notes)?;
         moved.iter().try_for_each(|document| {
-            context.out.line(format_args!("moved to {}", folders.path_of(document)))
+            context.out.line(format_args!("moved to {}", folders.shown_path(document)))
         })
     }
 }
@@ -78,9 +78,18 @@ fn relocate(notes: &Connection, named: &[String], to: &str) -> CliResult<Vec<Doc
             error
         });
     }
-    let destination: Destination = names::destination(notes, to)?;
-    let moved = notes.move_documents(MoveDocuments::new(ids, destination));
-    Ok(moved.map_err(|error| CliError::of_entry(error, named))?.0)
+    let (place, mut is_made) = (names::place(notes, to)?, false);
+    // One change, with the folders that it creates.
+    let moved = notes.batch(|batch| {
+        let destination = place.create(batch)?;
+        is_made = true;
+        batch.move_documents(MoveDocuments::new(ids.clone(), destination))
+    });
+    let error_of = |error| match is_made {
+        true => CliError::of_entry(error, named),
+        false => error.into(),
+    };
+    Ok(moved.map_err(error_of)?.0)
 }
 
 fn not_restored(error: Error) -> CliError {
@@ -108,7 +117,8 @@ fn rename(
         if context.options.json {
             return context.out.json(&renamed);
         }
-        return context.out.line(format_args!("renamed {name} to {title}/"));
+        let title = line::plain(title);
+        return context.out.line(format_args!("renamed {} to {title}/", line::plain(name)));
     }
     let document = names::document(notes, name)?;
     let changed = notes.update_markdown(document.id(), title);
@@ -116,7 +126,8 @@ fn rename(
     if context.options.json {
         return context.out.json(&changed);
     }
-    context.out.line(format_args!("renamed {} to {title}", document.title))
+    let (from, to) = (line::plain(&document.title), line::plain(title));
+    context.out.line(format_args!("renamed {from} to {to}"))
 }
 
 fn folders(

@@ -120,7 +120,7 @@ fn show(
     folders: &FolderCatalog,
     hit: &SearchMatch,
 ) -> CliResult<()> {
-    let path = folders.path_of(&notes.document(hit.document_id)?);
+    let path = folders.shown_path(&notes.document(hit.document_id)?);
     let (path, id) =
         (context.out.paint(styles::TITLE, path), context.out.paint(styles::QUIET, hit.document_id));
     context.out.line(format_args!("{path}  {id}"))?;

@@ -1,5 +1,7 @@
 //! `leafbase undo`: undoes changes.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use leafbase::{ErrorKind, UndoChanges};
 
@@ -29,6 +31,8 @@ impl UndoCommand {
             })?;
             numbers.extend(found.into_iter().map(|number| number as u64));
         }
+        let mut seen = HashSet::new();
+        numbers.retain(|number| seen.insert(*number));
         let last = notes.last_sequence()?;
         if numbers.is_empty() {
             if last == 0 {

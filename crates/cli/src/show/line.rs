@@ -3,10 +3,12 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text on one line: line ends become spaces, other control characters U+FFFD.
+/// The text on one line: line ends become spaces. Other control characters become U+FFFD, as do
+/// those that change the direction of what follows, by which a name could pose as another one.
 pub(crate) fn plain(text: &str) -> String {
     let shown = |letter: char| match letter {
         '\n' | '\r' | '\t' => ' ',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         letter if letter.is_control() => '\u{fffd}',
         letter => letter,
     };
@@ -104,6 +106,7 @@ mod tests {
             ("豆腐汤", 4, "豆…"),
             ("a\tb\nc", 9, "a b c"),
             ("\u{1b}[31mred", 9, "\u{fffd}[31mred"),
+            ("a\u{202e}b", 9, "a\u{fffd}b"),
             ("", 0, ""),
         ] {
             assert_eq!(clip(&plain(text), columns), shown, "{text:?} in {columns}");

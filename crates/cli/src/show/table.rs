@@ -1,4 +1,5 @@
-//! Tables: a column is as wide as its widest cell, the last one takes the rest of the line.
+//! Tables: a column is as wide as its widest cell, the last one takes the rest of the line. On a line
+//! of limited width the widest columns are clipped.
 
 use anstyle::Style;
 
@@ -28,16 +29,30 @@ impl Cell {
     }
 }
 
-/// Width limit of every column but the last.
-const MAX_COLUMN_WIDTH: usize = 40;
+/// Columns that the widest cells give way to before those of the last column.
+const MIN_COLUMN_WIDTH: usize = 8;
+
+/// The widths of the columns, of which the widest give way until `width` has room for all.
+fn column_widths(rows: &[Vec<Cell>], width: usize) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| line::width(&cell.text)).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..columns).map(widest).collect();
+    let between = 2 * columns.saturating_sub(1);
+    while widths.iter().sum::<usize>() + between > width {
+        match widths.iter_mut().max().filter(|widest| **widest > MIN_COLUMN_WIDTH) {
+            Some(widest) => *widest -= 1,
+            None => break,
+        }
+    }
+    widths
+}
 
 /// Writes the rows with two spaces between columns.
 pub(crate) fn write(out: &mut Out, rows: &[Vec<Cell>]) -> CliResult<()> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let wide = |cell: &Cell| line::width(&cell.text).min(MAX_COLUMN_WIDTH);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(wide).max().unwrap_or(0))
-        .collect();
+    let widths = column_widths(rows, out.width());
     for row in rows {
         let mut shown = String::new();
         let mut left = out.width();
