@@ -135,6 +135,9 @@ fn written(edit: &Edit) -> Option<String> {
         Edit::UpdateComment { after, .. } => Some(format!("comment {}", after.id)),
         Edit::SetSchema { collection, .. } => Some(format!("schema of {collection}")),
         Edit::UpdateSpace { .. } => Some("space".to_owned()),
+        Edit::SetScope { before, after } => {
+            before.as_ref().or(after.as_ref()).map(|scope| format!("scope {}", scope.name))
+        }
         _ => None,
     }
 }

@@ -59,6 +59,7 @@ edit_types! {
     EraseAsset: "eraseAsset",
     SetSchema: "setSchema",
     UpdateSpace: "updateSpace",
+    SetScope: "setScope",
 }
 
 impl Serialize for Edit {
@@ -130,6 +131,10 @@ impl Serialize for Edit {
                 }
             }
             Self::UpdateSpace { before, after } => {
+                map.serialize_entry("before", before)?;
+                map.serialize_entry("after", after)?;
+            }
+            Self::SetScope { before, after } => {
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
             }

@@ -2,7 +2,7 @@
 
 use crate::{
     AssetId, AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, Error,
-    FolderRecord, InsertTarget, Result, Schema, SpaceSettings, Stamp,
+    FolderRecord, InsertTarget, KeptScope, Result, Schema, SpaceSettings, Stamp,
 };
 
 /// The record of a block.
@@ -208,6 +208,13 @@ pub enum Edit {
         /// The settings after the edit.
         after: SpaceSettings,
     },
+    /// Keeps, replaces or deletes a scope of the host: `before` and `after` have the same name.
+    SetScope {
+        /// The scope before the edit, if any.
+        before: Option<Box<KeptScope>>,
+        /// The scope after the edit, if any.
+        after: Option<Box<KeptScope>>,
+    },
 }
 
 /// The kind of thing that an [`Edit`] changes.
@@ -219,7 +226,7 @@ pub enum EditSubject {
     Document,
     /// Folders, which are in no document.
     Folder,
-    /// Files and the settings of the space, which are in no document.
+    /// Files, kept scopes and the settings of the space, which are in no document.
     Space,
 }
 
@@ -275,6 +282,7 @@ impl Edit {
             Self::UpdateSpace { before, after } => {
                 Self::UpdateSpace { before: after, after: before }
             }
+            Self::SetScope { before, after } => Self::SetScope { before: after, after: before },
         })
     }
 
@@ -296,9 +304,10 @@ impl Edit {
             Self::CreateFolder(_) | Self::RemoveFolder(_) | Self::UpdateFolder { .. } => {
                 EditSubject::Folder
             }
-            Self::CreateAsset(_) | Self::EraseAsset(_) | Self::UpdateSpace { .. } => {
-                EditSubject::Space
-            }
+            Self::CreateAsset(_)
+            | Self::EraseAsset(_)
+            | Self::UpdateSpace { .. }
+            | Self::SetScope { .. } => EditSubject::Space,
         }
     }
 
@@ -342,7 +351,8 @@ impl Edit {
             | Self::UpdateFolder { .. }
             | Self::CreateAsset(_)
             | Self::EraseAsset(_)
-            | Self::UpdateSpace { .. } => (None, None),
+            | Self::UpdateSpace { .. }
+            | Self::SetScope { .. } => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -369,7 +379,8 @@ impl Edit {
             | Self::UpdateFolder { .. }
             | Self::CreateAsset(_)
             | Self::EraseAsset(_)
-            | Self::UpdateSpace { .. } => (None, None),
+            | Self::UpdateSpace { .. }
+            | Self::SetScope { .. } => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -399,7 +410,8 @@ impl Edit {
             | Self::UpdateFolder { .. }
             | Self::CreateAsset(_)
             | Self::EraseAsset(_)
-            | Self::UpdateSpace { .. } => Vec::new(),
+            | Self::UpdateSpace { .. }
+            | Self::SetScope { .. } => Vec::new(),
         }
     }
 
@@ -427,7 +439,8 @@ impl Edit {
             | Self::CreateFolder(_)
             | Self::RemoveFolder(_)
             | Self::UpdateFolder { .. }
-            | Self::UpdateSpace { .. } => false,
+            | Self::UpdateSpace { .. }
+            | Self::SetScope { .. } => false,
         }
     }
 }

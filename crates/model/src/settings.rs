@@ -10,9 +10,6 @@ pub struct SpaceSettings {
     /// The IANA name of the time zone in which the space counts days.
     #[serde(rename = "timezone")]
     pub zone: String,
-    /// The scopes that the host keeps in the space, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub scopes: Vec<KeptScope>,
 }
 
 /// A scope that a host keeps in the space. As JSON: `{"name", "documentIds", "pageIds",

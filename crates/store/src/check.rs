@@ -11,12 +11,12 @@ use std::ops::ControlFlow;
 use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::edges::Extractor;
-use crate::keyspaces::{self, Keyspace, RowName};
+use crate::keyspaces::{self, Keyspace, RowName, SCOPES};
 use crate::kv::{KeyRange, Read};
 use crate::progress::ProgressFn;
 use crate::records;
 use crate::records::layout::Value;
-use crate::records::meta::{self, DroppedChange, SpaceMeta, SpaceTotals};
+use crate::records::meta::{self, DroppedChange, SpaceMeta, SpaceTotals, read_scope};
 
 mod assets;
 mod blocks;
@@ -289,6 +289,7 @@ pub(crate) fn check(
     check.assets();
     check.changes(totals, &last_changes);
     check.replies();
+    check.rows(SCOPES, &mut |_, key, value| read_scope(key, value).map(drop));
     check.embeddings(&blocks);
     check.host_records(&|document| documents.contains_key(&document));
     debug_assert!(check.report.problems.len() <= LISTED, "further problems are counted");

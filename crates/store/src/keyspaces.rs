@@ -19,6 +19,7 @@ mod host_records;
 mod items;
 mod log;
 mod replies;
+mod scopes;
 mod tags;
 mod tasks;
 
@@ -33,6 +34,7 @@ pub(crate) use host_records::*;
 pub(crate) use items::*;
 pub(crate) use log::*;
 pub(crate) use replies::*;
+pub(crate) use scopes::*;
 pub(crate) use tags::*;
 pub(crate) use tasks::*;
 
@@ -48,6 +50,8 @@ pub(crate) struct Keyspace {
 /// Name to record. Invariant: exactly `format`, `space` and `totals` exist, and the totals match
 /// the rows.
 pub(crate) const META: Keyspace = Keyspace { tag: 0x01, name: "meta" };
+/// Hash of a name to the scope that the host keeps under it. Invariant: follows from the name.
+pub(crate) const SCOPES: Keyspace = Keyspace { tag: 0x02, name: "kept scopes" };
 /// (document, parent, order key) to a run of consecutive children of the parent; the root is the
 /// only child of [`BlockId::NIL`]. Invariants: no run is empty; the parent is a block of the
 /// document whose type allows such children (collections contain items and nothing else does); each
@@ -158,8 +162,9 @@ pub(crate) const EMBEDDINGS: Keyspace = Keyspace { tag: 0xa2, name: "vectors" };
 pub(crate) const EMBEDDING_DIGESTS: Keyspace = Keyspace { tag: 0xa3, name: "digests of vectors" };
 
 /// All keyspaces, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 36] = [
+pub(crate) const IN_USE: [Keyspace; 37] = [
     META,
+    SCOPES,
     BLOCKS,
     BLOCK_LOCATIONS,
     DOCUMENTS,
@@ -226,6 +231,7 @@ pub(crate) fn of(key: &[u8]) -> Keyspace {
 pub(crate) fn is_primary(key: &[u8]) -> bool {
     let primary = [
         META,
+        SCOPES,
         BLOCKS,
         DOCUMENTS,
         FOLDERS,

@@ -38,6 +38,7 @@ mod links;
 pub(crate) mod log;
 mod query;
 pub(crate) mod read_ahead;
+mod scopes;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 mod texts;

@@ -10,7 +10,7 @@ use crate::keyspaces::{
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
     DOCUMENTS_BY_TAG, DOCUMENTS_BY_TITLE, EDGES, EMBEDDING_DIGESTS, EMBEDDING_MODELS, EMBEDDINGS,
     FOLDER_CHILDREN, FOLDERS, HOST_RECORDS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META,
-    PENDING_ASSETS, REPLIES, REPLIES_BY_TIME, SCHEMAS, TAG_COUNTS, TAGGED_BLOCKS, TASKS,
+    PENDING_ASSETS, REPLIES, REPLIES_BY_TIME, SCHEMAS, SCOPES, TAG_COUNTS, TAGGED_BLOCKS, TASKS,
     TASKS_BY_DAY,
 };
 use crate::reader::items::parse_entry as read_collection;
@@ -127,6 +127,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             keyspaces::parse_reply_by_time(key).ok_or_else(damaged)?;
             records::decode_empty(key, value)
         }
+        SCOPES => meta::read_scope(key, value).map(drop),
         HOST_RECORDS => read_host_record(key, value),
         EMBEDDING_MODELS => read_embedding_model(key, value),
         EMBEDDINGS => read_bundle(key, value).map(drop),

@@ -16,11 +16,12 @@ use leafbase_model::{Author, Error, ErrorKind, Result, SpaceId, SpaceSettings, S
 
 use crate::directory;
 use crate::edges::Extractor;
+use crate::keyspaces::SCOPES;
 use crate::kv::directory::RawFiles;
 use crate::kv::{Durability, OpenOptions, RawPageReader, WriteOptions};
 use crate::progress::ProgressFn;
 use crate::records::layout::Value;
-use crate::records::meta::SpaceMeta;
+use crate::records::{self, meta::SpaceMeta};
 use crate::space_store::SpaceStore;
 
 mod documents;
@@ -227,6 +228,7 @@ impl Salvager<'_> {
         let log = self.inventory_log()?;
         let meta = self.meta(log.settings.clone())?;
         SpaceStore::initialize(target, &meta)?;
+        self.scopes(target)?;
         let mut inventory = self.inventory(log, step)?;
         let folders = self.folders(target)?;
         self.schemas(&mut inventory)?;
@@ -236,6 +238,17 @@ impl Salvager<'_> {
         self.embeddings(target, &inventory, step)?;
         // Last: the totals that it writes count the folders.
         self.log(target, &inventory.log, folders.len(), step)
+    }
+
+    /// Copies the scopes that the host keeps.
+    fn scopes(&mut self, target: &dyn crate::kv::Store) -> Result<()> {
+        self.rows(SCOPES, &mut |salvage, key, value| {
+            if records::meta::read_scope(key, value).is_err() {
+                salvage.unread(key);
+                return Ok(());
+            }
+            target.write(relaxed(), &mut |rows| rows.put(key, value))
+        })
     }
 
     fn report_damage(&mut self) {
@@ -285,7 +298,7 @@ impl Salvager<'_> {
         let Some((sequence, settings)) = logged else {
             self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
             let (name, zone) = (RECOVERED.to_owned(), "UTC".to_owned());
-            return SpaceMeta { id, name, zone, scopes: Vec::new() };
+            return SpaceMeta { id, name, zone };
         };
         let message =
             format_args!("its ID is new, its name and zone are those after change {sequence}");

@@ -282,6 +282,7 @@ impl<'a> SpaceTransaction<'a> {
                 *quiet,
             ),
             Edit::UpdateSpace { before, after } => self.update_space(before, after),
+            Edit::SetScope { before, after } => self.set_scope(before.as_deref(), after.as_deref()),
         }?;
         Ok(EncodedBlocks::default())
     }

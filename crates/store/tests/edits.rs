@@ -369,11 +369,7 @@ fn rows(store: &dyn Store) -> Vec<(Vec<u8>, Vec<u8>)> {
 #[test]
 fn settings_are_updated_from_those_that_are_stored() {
     let (store, space) = memory_space();
-    let settings = |name: &str, zone: &str| SpaceSettings {
-        name: name.into(),
-        zone: zone.into(),
-        scopes: Vec::new(),
-    };
+    let settings = |name: &str, zone: &str| SpaceSettings { name: name.into(), zone: zone.into() };
     let [first, second] = [settings("Space", "Europe/Berlin"), settings("Notes", "Asia/Tokyo")];
     let update = |before: &SpaceSettings, after: &SpaceSettings| Edit::UpdateSpace {
         before: before.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use leafbase_model::{
     AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, FolderRecord,
-    IdSource, Limits, Location, Result, Schema, SpaceSettings, Stamp, Timestamp,
+    IdSource, KeptScope, Limits, Location, Result, Schema, SpaceSettings, Stamp, Timestamp,
 };
 
 use crate::{Broken, Labels, NaiveRelation, Outline, ParseError, SequentialIds, stamp};
@@ -59,6 +59,8 @@ pub struct NaiveSpace {
     pub relations: Vec<NaiveRelation>,
     /// Name and time zone, which only edits read.
     pub settings: SpaceSettings,
+    /// Kept scopes by name, which only edits read.
+    pub scopes: BTreeMap<String, KeptScope>,
     /// Limits of operations.
     pub limits: Limits,
     /// UTC offsets of its time zone in hours, in winter and summer.
@@ -113,6 +115,7 @@ impl NaiveSpace {
             schemas,
             relations,
             settings: SpaceSettings::default(),
+            scopes: BTreeMap::new(),
             limits,
             zone_hours: 0,
             broken: None,

@@ -159,6 +159,19 @@ impl NaiveSpace {
                 self.settings = after.clone();
                 Ok(())
             }
+            Edit::SetScope { before, after } => {
+                let Some(named) = before.as_ref().or(after.as_ref()) else {
+                    return Err("an edit of no scope".to_owned());
+                };
+                let stored = self.scopes.remove(&named.name);
+                check(
+                    stored == before.as_deref().cloned(),
+                    "the scope is not what it was said to be",
+                )?;
+                self.scopes
+                    .extend(after.as_deref().map(|after| (after.name.clone(), after.clone())));
+                Ok(())
+            }
         }
     }
 

@@ -89,7 +89,7 @@ fn width(part: &str, rest: &[u8]) -> Option<usize> {
         "document" | "parent" | "block" | "comment" | "folder" | "file" | "collection" | "item"
         | "source" | "hash of the title" => 16,
         "location" => 17,
-        "request" => 32,
+        "request" | "hash of the name" => 32,
         "time" => 8,
         "day" => 4,
         "trash" | "state" | "kind" | "0" => 1,

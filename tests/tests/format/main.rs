@@ -107,6 +107,7 @@ fn rich_space(place: &Path) -> PathBuf {
     notes.delete_documents(DeleteDocuments::from(purged)).unwrap();
     notes.purge_documents(PurgeDocuments::Documents(vec![purged])).unwrap();
     space.keep_scope("shared", &space.scope([document])).unwrap();
+    space.rename("Renamed").unwrap();
     let record = (document, Some(b"anything".to_vec()));
     bulk::put_host_records(&notes, "of the host", &[record]).unwrap();
     space.close().unwrap();

@@ -197,13 +197,8 @@ fn name_and_zone_change_and_are_kept() {
     space.set_zone("America/NEW_YORK").unwrap();
     let changes: Vec<_> = space.connect().changes_since(1).map(Result::unwrap).collect();
     let [first, middle, last] =
-        [("Notes", "Asia/Tokyo"), ("Büro", "Asia/Tokyo"), ("Büro", "America/New_York")].map(
-            |(name, zone)| SpaceSettings {
-                name: name.to_owned(),
-                zone: zone.to_owned(),
-                scopes: Vec::new(),
-            },
-        );
+        [("Notes", "Asia/Tokyo"), ("Büro", "Asia/Tokyo"), ("Büro", "America/New_York")]
+            .map(|(name, zone)| SpaceSettings { name: name.to_owned(), zone: zone.to_owned() });
     let edits = [(first, middle.clone()), (middle, last)]
         .map(|(before, after)| vec![Edit::UpdateSpace { before, after }]);
     assert!(
@@ -220,11 +215,7 @@ fn name_and_zone_change_and_are_kept() {
     ] {
         assert_eq!(wrong(&outcome.unwrap_err()), expected);
     }
-    let other = SpaceSettings {
-        name: "Büro".to_owned(),
-        zone: "Middle/Earth".to_owned(),
-        scopes: Vec::new(),
-    };
+    let other = SpaceSettings { name: "Büro".to_owned(), zone: "Middle/Earth".to_owned() };
     let before = space.meta().unwrap().settings();
     let edit = Edit::UpdateSpace { before, after: other };
     assert_eq!(space.apply(&Author::ANONYMOUS, &[edit]).unwrap_err().code(), "VALIDATION");

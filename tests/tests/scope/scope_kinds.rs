@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use leafbase::{
     Connection, CreateFolders, DeleteBlocks, DeleteDocuments, DeleteFolders, Destination,
-    DocumentId, ErrorKind, Fetch, FolderDestination, FolderDraft, FolderId, ListScopedDocuments,
-    MoveDocuments, MoveFolders, Scoped, SearchDocuments, Space,
+    DocumentId, Edit, ErrorKind, Fetch, FolderDestination, FolderDraft, FolderId,
+    ListScopedDocuments, MoveDocuments, MoveFolders, Scoped, SearchDocuments, Space, UndoChanges,
 };
 use serde_json::json;
 
@@ -313,6 +313,18 @@ fn a_kept_scope_is_there_again() {
         let refused = space.keep_scope(name, &folders).unwrap_err();
         assert_eq!((refused.kind(), refused.path()), (ErrorKind::Validation, path));
     }
+    // A scope is a row of its own, and its edit has no other one.
+    let change = notes.changes_since(sequence - 1).next().unwrap().unwrap();
+    let Some(Edit::SetScope { before: Some(before), after: Some(after) }) = change.edits.first()
+    else {
+        panic!("{change:?}")
+    };
+    assert_eq!((change.edits.len(), before.is_read_only, after.is_read_only), (1, false, true));
+    notes.undo(UndoChanges::new([sequence])).unwrap();
+    assert!(!space.kept_scopes().unwrap()[0].is_read_only);
+    let refused = notes.undo(UndoChanges::new([sequence])).unwrap_err();
+    assert_eq!(refused.details()[0].path, "scopes.a");
+    space.keep_scope("a", &space.scope([trip]).read_only()).unwrap();
     let backup = directory.path().join("backup");
     space.backup_to(&backup).unwrap();
     drop((notes, folders));

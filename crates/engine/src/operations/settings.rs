@@ -51,7 +51,8 @@ impl Space {
 
     /// Keeps a scope in the space under `name`, in place of one that has the name: the documents
     /// and folders that it names now, and whether it is for reading only. What the host adds to the
-    /// scope later is not kept before the next call. Backups and the change log have it.
+    /// scope later is not kept before the next call. Backups and the change log have it. Each is a
+    /// row of its own: however many a space keeps, no other call reads or writes them.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -74,12 +75,7 @@ impl Space {
         if name.trim().is_empty() {
             return Err(Error::validation("a scope needs a name").at("name"));
         }
-        let kept = scope.kept_as(name);
-        self.update_settings("keep_scope", |settings| {
-            settings.scopes.retain(|known| known.name != name);
-            let place = settings.scopes.partition_point(|known| known.name < kept.name);
-            settings.scopes.insert(place, kept.clone());
-        })
+        self.set_scope("keep_scope", name, Some(scope.kept_as(name)))
     }
 
     /// The scope that is kept under `name`, as it was kept.
@@ -95,8 +91,7 @@ impl Space {
     /// # Errors
     /// [`ErrorKind::NotFound`] at `name`; errors of the store.
     pub fn kept_scope(&self, name: &str) -> Result<Scope> {
-        let kept = self.meta()?.scopes.into_iter().find(|kept| kept.name == name);
-        let kept = kept.ok_or_else(|| Error::not_found("no scope has this name").at("name"))?;
+        let kept = self.store()?.snapshot()?.reader().kept_scope(name)?.ok_or_else(no_scope)?;
         Ok(Scope::of_kept(self.clone(), kept))
     }
 
@@ -114,7 +109,9 @@ impl Space {
     /// # Errors
     /// Errors of the store.
     pub fn kept_scopes(&self) -> Result<Vec<KeptScope>> {
-        Ok(self.meta()?.scopes)
+        let mut scopes = self.store()?.snapshot()?.reader().kept_scopes()?;
+        scopes.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        Ok(scopes)
     }
 
     /// Deletes the scope that is kept under `name`. Connections of it that are open stay.
@@ -132,10 +129,31 @@ impl Space {
     /// # Errors
     /// [`ErrorKind::NotFound`] at `name`; [`ErrorKind::ReadOnly`]; other errors of the store.
     pub fn delete_kept_scope(&self, name: &str) -> Result<()> {
-        self.kept_scope(name)?;
-        self.update_settings("delete_kept_scope", |settings| {
-            settings.scopes.retain(|kept| kept.name != name);
-        })
+        self.set_scope("delete_kept_scope", name, None)
+    }
+
+    /// Keeps a scope under its name, or deletes the one that has it.
+    fn set_scope(
+        &self,
+        operation: &'static str,
+        name: &str,
+        kept: Option<KeptScope>,
+    ) -> Result<()> {
+        let after = kept.map(Box::new);
+        let connection = self.connect();
+        let ((), _) = connection.operation(operation).write(|transaction| {
+            // Read in the transaction: writers run one at a time, so no concurrent change is lost.
+            let before = transaction.plan_with_reader(|reader, _| reader.kept_scope(name))?;
+            if before.is_none() && after.is_none() {
+                return Err(no_scope());
+            }
+            let (before, after) = (before.map(Box::new), after.clone());
+            if after == before {
+                return Ok(());
+            }
+            transaction.apply(vec![Edit::SetScope { before, after }])
+        })?;
+        Ok(())
     }
 
     fn update_settings(
@@ -156,4 +174,8 @@ impl Space {
         })?;
         Ok(())
     }
+}
+
+fn no_scope() -> Error {
+    Error::not_found("no scope has this name").at("name")
 }

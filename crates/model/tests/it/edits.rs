@@ -98,7 +98,7 @@ fn every_edit() -> Vec<Edit> {
 }
 
 fn settings(name: &str) -> SpaceSettings {
-    SpaceSettings { name: name.into(), zone: "Europe/Lisbon".into(), scopes: Vec::new() }
+    SpaceSettings { name: name.into(), zone: "Europe/Lisbon".into() }
 }
 
 fn schema() -> Schema {

@@ -5,8 +5,8 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, ChangeToken, Comment, CommentId,
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Schema, SpaceSettings,
-    Stamp, SubtreeNode, Subtrees, Timestamp,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, KeptScope, Schema,
+    SpaceSettings, Stamp, SubtreeNode, Subtrees, Timestamp,
 };
 
 use super::block::{self, AuthorCache};
@@ -256,6 +256,7 @@ edits! {
     17 = PurgeDocument { document, files },
     18 = UpdateSpace { before, after },
     19 = UpdateComment { document, block, before, after },
+    20 = SetScope { before, after },
 }
 
 macro_rules! value_parts {
@@ -303,15 +304,23 @@ keyed_parts! {
     AssetRecord by AssetId: asset::encode, asset::decode;
 }
 
-impl EditPart for Option<Box<Schema>> {
-    fn encode_part(&self, array: &mut ArrayEncoder<'_>, _: &EncodedBlocks) {
-        array.field(false, |out| self.encode(out));
-    }
+macro_rules! optional_parts {
+    ($($value:ty),*) => {$(
+        impl EditPart for Option<Box<$value>> {
+            fn encode_part(&self, array: &mut ArrayEncoder<'_>, _: &EncodedBlocks) {
+                array.field(false, |out| self.encode(out));
+            }
 
-    fn decode_part(fields: &mut FieldDecoder<'_, '_>, _: &mut AuthorCache) -> Decoded<Self> {
-        fields.next(Box::decode)
-    }
+            fn decode_part(
+                fields: &mut FieldDecoder<'_, '_>,
+                _: &mut AuthorCache,
+            ) -> Decoded<Self> {
+                fields.next(Box::decode)
+            }
+        }
+    )*};
 }
+optional_parts!(KeptScope, Schema);
 
 /// Depth, ID and record of each block in turn.
 impl EditPart for Subtrees {

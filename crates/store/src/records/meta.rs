@@ -1,8 +1,10 @@
 //! Records about the space as a whole: format, name, and totals that reveal lost rows.
 
-use leafbase_model::{ChangePosition, ChangeToken, KeptScope, SpaceId, SpaceSettings};
+use leafbase_model::{ChangePosition, ChangeToken, KeptScope, Result, SpaceId, SpaceSettings};
 
-use super::layout::record;
+use super::layout::{Value, record};
+use crate::hash_parts::hash_parts;
+use crate::keyspaces;
 use crate::msgpack::{ArrayEncoder, Decoded, Decoder};
 
 /// Name of the record of the format versions.
@@ -45,33 +47,41 @@ pub struct SpaceMeta {
     /// The IANA name of the time zone that its days are in.
     #[serde(rename = "timezone")]
     pub zone: String,
-    /// The scopes that the host keeps in it, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub scopes: Vec<KeptScope>,
 }
 
 impl SpaceMeta {
     /// The part that changes.
     pub fn settings(&self) -> SpaceSettings {
-        let Self { name, zone, scopes, .. } = self.clone();
-        SpaceSettings { name, zone, scopes }
+        let Self { name, zone, .. } = self.clone();
+        SpaceSettings { name, zone }
     }
 
     /// The record of space `id` with these settings.
     pub(crate) fn new(id: SpaceId, settings: SpaceSettings) -> Self {
-        let SpaceSettings { name, zone, scopes } = settings;
-        Self { id, name, zone, scopes }
+        let SpaceSettings { name, zone } = settings;
+        Self { id, name, zone }
     }
 }
 
 record! {
-    SpaceMeta = { SpaceMeta { id, name, zone, scopes } };
-    id(required), name, zone, scopes,
+    SpaceMeta = { SpaceMeta { id, name, zone } };
+    id(required), name, zone,
 }
 
 record! {
-    SpaceSettings = { SpaceSettings { name, zone, scopes } };
-    name, zone, scopes,
+    SpaceSettings = { SpaceSettings { name, zone } };
+    name, zone,
+}
+
+/// The key of the scope that is kept under `name`.
+pub(crate) fn scope_key(name: &str) -> [u8; 33] {
+    keyspaces::scope(&hash_parts(&[name.as_bytes()]))
+}
+
+/// Decodes a kept scope, whose key follows from its name.
+pub(crate) fn read_scope(key: &[u8], value: &[u8]) -> Result<KeptScope> {
+    let scope = super::decode(key, value, KeptScope::decode)?;
+    if scope_key(&scope.name) == key { Ok(scope) } else { Err(super::corrupt(key)) }
 }
 
 record! {

@@ -6,7 +6,6 @@
 use std::ops::ControlFlow;
 
 use leafbase_model::{Result, Timestamp};
-use sha2::{Digest, Sha256};
 
 use super::SpaceTransaction;
 use crate::keyspaces::{self, REPLIES, REPLIES_BY_TIME, RequestHash, time_bytes};
@@ -18,16 +17,6 @@ use crate::records::reply::KeptReply;
 
 /// Expired replies that a write deletes: more than it adds, so that none stay behind.
 const EXPIRED_PER_WRITE: usize = 4;
-
-/// The SHA-256 of `parts`, each after its length.
-pub fn hash_request(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_be_bytes());
-        hasher.update(part);
-    }
-    hasher.finalize().into()
-}
 
 impl SpaceTransaction<'_> {
     /// The reply that is kept for a request, if it was done after `expired`.

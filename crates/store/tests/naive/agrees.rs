@@ -34,6 +34,9 @@ impl Naive {
     /// Compares every read with this model.
     pub fn agrees_with(&self, reader: SpaceReader<'_>) {
         assert_eq!(reader.meta().unwrap().settings(), self.settings());
+        let mut scopes = reader.kept_scopes().unwrap();
+        scopes.sort_by(|one, other| one.name.cmp(&other.name));
+        assert_eq!(scopes, self.scopes.values().cloned().collect::<Vec<_>>());
         self.documents_agree(reader);
         self.tasks_agree(reader);
         self.tags_agree(reader);

@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockId, BlockRecord, Comment, CommentId, Day,
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, ListStyle, Location,
-    SpaceSettings, Stamp, SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, KeptScope, ListStyle,
+    Location, SpaceSettings, Stamp, SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::CHUNK_BYTES;
 
@@ -34,6 +34,16 @@ fn settings_edit(naive: &Naive, number: u32) -> Option<Edit> {
     let (before, name) = (naive.settings(), format!("Space {}", number % 3));
     let after = SpaceSettings { name, ..before.clone() };
     (after != before).then_some(Edit::UpdateSpace { before, after })
+}
+
+/// Keeps one of a few scopes as another one, or deletes it.
+fn scope_edit(naive: &Naive, [a, b]: [u32; 2]) -> Option<Edit> {
+    let name = format!("scope {}", a % 3);
+    let before = naive.scopes.get(&name).cloned().map(Box::new);
+    let documents = naive.documents.keys().copied().take(b as usize % 4).collect();
+    let scope = KeptScope { name, documents, ..KeptScope::default() };
+    let after = (!b.is_multiple_of(5)).then(|| Box::new(scope));
+    (after != before).then_some(Edit::SetScope { before, after })
 }
 
 /// Generates valid edits from random numbers.
@@ -254,6 +264,7 @@ impl Maker {
             }
             19 => Some(self.folder_edit(naive, [a, b, seed])),
             20 if seed.is_multiple_of(2) => settings_edit(naive, b),
+            20 if seed.is_multiple_of(3) => scope_edit(naive, [a, b]),
             _ => self.comment_edit(naive, [a, b, seed]),
         }
     }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use leafbase_model::{
     AssetId, AssetRecord, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day,
     DocumentId, DocumentRecord, Edit, ErrorKind, FileHash, FolderId, FolderRecord, IdSource,
-    InsertTarget, Location, PropertyValue, Schema, SpaceId, SpaceSettings, Stamp, SubtreeNode,
-    Subtrees, TaskInfo, Timestamp,
+    InsertTarget, KeptScope, Location, PropertyValue, Schema, SpaceId, SpaceSettings, Stamp,
+    SubtreeNode, Subtrees, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
 use leafbase_store::{
@@ -85,6 +85,8 @@ pub struct Naive {
     pub schemas: BTreeMap<BlockId, Schema>,
     /// `None` as long as they are those of [`meta`].
     pub settings: Option<SpaceSettings>,
+    /// Kept scopes, by name.
+    pub scopes: BTreeMap<String, KeptScope>,
 }
 
 impl Naive {
@@ -202,6 +204,11 @@ impl Naive {
                 assert_eq!(self.settings(), *before);
                 self.settings = Some(after.clone()).filter(|after| *after != meta().settings());
             }
+            Edit::SetScope { before, after } => {
+                let name = &before.as_ref().or(after.as_ref()).unwrap().name;
+                assert_eq!(self.scopes.remove(name), before.as_deref().cloned());
+                self.scopes.extend(after.as_deref().map(|after| (name.clone(), after.clone())));
+            }
         }
     }
 
@@ -291,7 +298,6 @@ pub fn meta() -> SpaceMeta {
         id: SpaceId::from_bytes([5; 16]),
         name: "Space".to_owned(),
         zone: "Europe/Berlin".to_owned(),
-        scopes: Vec::new(),
     }
 }
 

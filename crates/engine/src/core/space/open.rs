@@ -294,7 +294,7 @@ impl SpaceBuilder {
         let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
         settings::check_name(&name, &self.limits)?;
         let id = SpaceId::from_bytes(self.ids.new_id(self.clock.now()));
-        Ok(SpaceMeta { id, name, zone, scopes: Vec::new() })
+        Ok(SpaceMeta { id, name, zone })
     }
 
     fn opened(self, store: Arc<dyn Store>, home: IndexHome, handles: Handles) -> Result<Space> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::{Batch, BlockId, DocumentId, Error, ErrorKind, Limits, Result};
-use leafbase_store::hash_request;
+use leafbase_store::hash_parts;
 use leafbase_tree_ops::ReadTree;
 use serde_json::Value;
 
@@ -50,8 +50,8 @@ impl<A: Unbatched> Connection<A> {
         let body = body.to_string();
         let is_scoped = self.access().scoped().is_some();
         Ok(Some(KeyedRequest {
-            request: hash_request(&[&identity, author, key.as_bytes()]),
-            body: hash_request(&[body.as_bytes()]),
+            request: hash_parts(&[&identity, author, key.as_bytes()]),
+            body: hash_parts(&[body.as_bytes()]),
             named: if is_scoped { named_blocks(&body) } else { Vec::new() },
         }))
     }

@@ -44,6 +44,13 @@ pub(super) fn rebase(
             }
             Ok(Ok(vec![Edit::UpdateSpace { before: before.clone(), after: after.clone() }]))
         }
+        Edit::SetScope { before, after } => {
+            let Some(named) = before.as_ref().or(after.as_ref()) else { return Ok(Ok(Vec::new())) };
+            if tree.full_reader()?.kept_scope(&named.name)? != before.as_deref().cloned() {
+                return Ok(refused(Obstacle::new("scopes", &named.name, "was changed since")));
+            }
+            Ok(Ok(vec![Edit::SetScope { before: before.clone(), after: after.clone() }]))
+        }
         // A file goes with the last block that shows it. Purges have no inverse.
         Edit::EraseAsset(_)
         | Edit::PurgeDocument { .. }
