@@ -223,11 +223,12 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
             return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
         }
         check_collection_name(&before.data, parts)?;
-        for data in parts.iter_mut() {
+        for (index, data) in parts.iter_mut().enumerate() {
+            // Only the first part is the block that was there: a further one is a new task.
+            let former = before.data.task.filter(|_| index == 0);
             // Stamps first: `check_data` requires those that match the state of the task.
-            data.task = data
-                .task
-                .map(|task| carry_over(before.data.task, task).stamped(self.context.stamp.at));
+            data.task =
+                data.task.map(|task| carry_over(former, task).stamped(self.context.stamp.at));
             check_data(data, self.context.limits)?;
         }
         let Some(parent) = location.parent else { return Ok(()) };

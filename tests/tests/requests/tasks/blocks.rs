@@ -150,6 +150,21 @@ fn a_list_style_makes_and_ends_a_task() {
 }
 
 #[test]
+fn a_further_paragraph_is_a_task_of_its_own() {
+    let mut desk = Desk::new();
+    desk.run(&[("insert", r#"{"markdown":"- [x] a","position":{"pageId":"@trip"}}"#, "a")]);
+    desk.clock.advance(1);
+    desk.run(&[
+        ("update", r#"{"blocks":[{"id":"@a","markdown":"- [x] a\n\n- [x] b"}]}"#, "a b"),
+        (
+            "look",
+            LOGBOOK,
+            "b(done at 2026-03-01T12:00:00.001Z)@trip a(done at 2026-03-01T12:00:00.000Z)@trip",
+        ),
+    ]);
+}
+
+#[test]
 fn moved_across_documents() {
     Desk::new().run(&[
         MADE,
