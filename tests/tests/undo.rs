@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use leafbase::{
-    AddComments, Author, BlockId, Change, Clock, CommentDraft, CompactOptions, Connection,
-    DeleteBlocks, DeleteDocuments, DocumentId, DocumentPatch, Edit, Error, ErrorKind, Fetch,
-    MoveDocuments, Position, PurgeDocuments, Result, Space, Timestamp, UndoChanges,
-    UpdateDocuments,
+    AddComments, AddTasks, Author, BlockId, Change, Clock, CommentDraft, CompactOptions,
+    Connection, DayRef, DeleteBlocks, DeleteDocuments, DocumentId, DocumentPatch, Edit, Error,
+    ErrorKind, Fetch, MoveDocuments, Position, PurgeDocuments, Result, Space, TaskDraft, Timestamp,
+    UndoChanges, UpdateDocuments,
 };
 use leafbase_model::SubtreeNode;
 use leafbase_test_outline::Numbers;
@@ -479,6 +479,53 @@ fn a_text_that_became_a_page_stays_one_for_what_came_later() {
     assert!(desk.notes.fetch(Fetch::new(first)).is_err());
     assert_eq!(desk.notes.content_markdown(page).unwrap(), "second");
     assert!(desk.space.check().unwrap().is_clean());
+}
+
+#[test]
+fn a_daily_note_and_the_inbox_stay_for_what_came_later() {
+    for insert in [insert_into_note, insert_into_inbox] {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let first = insert(&notes, "first");
+        let created = notes.last_sequence().unwrap();
+        let second = insert(&notes, "second");
+        let document = notes.document_of(second).unwrap();
+        let shown = || notes.content_markdown(document).unwrap();
+        let both = shown();
+
+        let undone = notes.undo(created).unwrap().sequence;
+        assert!(!shown().contains("first") && shown().contains("second"), "{}", shown());
+        let redone = notes.undo(undone).unwrap().sequence;
+        assert_eq!(shown(), both);
+
+        notes.update_markdown(first, "changed").unwrap();
+        let refused = notes.undo(redone).unwrap_err();
+        assert_eq!(refused.details()[0].path, format!("blocks.{first}"));
+        assert!(space.check().unwrap().is_clean());
+    }
+}
+
+fn insert_into_note(notes: &Connection, text: &str) -> BlockId {
+    notes.insert_markdown(text, Position::end_of_day(DayRef::Today)).unwrap()[0].id
+}
+
+fn insert_into_inbox(notes: &Connection, text: &str) -> BlockId {
+    notes.add_tasks(AddTasks::new([TaskDraft::new(text)])).unwrap()[0].id
+}
+
+/// Redo of the first write to a note or an inbox whose place another one has taken.
+#[test]
+fn a_note_or_inbox_does_not_return_next_to_another() {
+    for insert in [insert_into_note, insert_into_inbox] {
+        let notes = Space::in_memory().unwrap().connect();
+        insert(&notes, "first");
+        let undone = notes.undo(notes.last_sequence().unwrap()).unwrap().sequence;
+        let second = insert(&notes, "second");
+        let document = notes.document_of(second).unwrap();
+        let refused = notes.undo(undone).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+        assert_eq!(refused.details()[0].path, format!("documents.{document}"), "{refused}");
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub(crate) mod manager;
 mod named_changes;
 pub(crate) mod obstacles;
 mod rebase;
+mod removal;
 mod subtree_match;
 
 impl Connection<Full> {
@@ -34,7 +35,8 @@ impl Connection<Full> {
     ///
     /// Later writes are kept. If one of them conflicts with the inverse (an inserted block was
     /// edited, or the page of a deleted block was removed), nothing is written, and the details of
-    /// the error name the conflicting blocks. Revisions only grow: undoing revision 3 gives 4.
+    /// the error name the conflicting blocks. A daily note that the change created stays if more
+    /// was written to it, and so does the inbox. Revisions only grow: undoing revision 3 gives 4.
     /// Relations are undone at both ends. Deleting the last block of a file erases its bytes, so
     /// that deletion cannot be undone.
     ///

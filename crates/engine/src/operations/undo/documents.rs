@@ -3,11 +3,12 @@
 
 use leafbase_model::{
     BlockId, BlockLocation, Comment, DocumentRecord, Edit, FolderId, FolderRecord, Limits,
-    Location, Result, Schema, Subtrees,
+    Location, Result, Schema, SubtreeNode, Subtrees,
 };
 use leafbase_tree_ops::{Context, ReadTree};
 
 use super::obstacles::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
+use super::removal::remove;
 use super::subtree_match::differences;
 use crate::core::scope_undo::UndoSight;
 use crate::core::tree::Tree;
@@ -101,10 +102,24 @@ fn erase(
     let present = tree.subtree(left.id.root(), None)?;
     let mut obstacles = differences(tree, sight, &subtrees.0, &present.0)?;
     obstacles.extend(commented(tree, left.id, &present)?);
-    if !obstacles.is_empty() {
-        return Ok(Err(obstacles));
+    if obstacles.is_empty() {
+        return Ok(Ok(vec![Edit::EraseDocument { record, subtrees: present }]));
     }
-    Ok(Ok(vec![Edit::EraseDocument { record, subtrees: present }]))
+    // Created by the first write to it: later ones need it, and only what the change wrote goes.
+    if matches!(record.location, Location::DailyNotes | Location::Inbox) {
+        return remove(tree, sight, left.id.root(), &below_root(subtrees));
+    }
+    Ok(Err(obstacles))
+}
+
+/// The blocks below the root of a document.
+fn below_root(subtrees: &Subtrees) -> Subtrees {
+    let below = subtrees.0.iter().skip(1);
+    let node = |node: &SubtreeNode| SubtreeNode {
+        depth: node.depth.saturating_sub(1),
+        block: node.block.clone(),
+    };
+    Subtrees(below.map(node).collect())
 }
 
 fn put_back(
@@ -137,6 +152,10 @@ fn location_taken(tree: &Tree<'_>, record: &DocumentRecord) -> Result<Option<Obs
         (location, Some(day)) if location != Location::Trash => {
             let note = reader.note_of(day)?.filter(|note| note.id != record.id);
             Ok(note.map(|note| Obstacle::new("documents", note.id, "is the note of the day now")))
+        }
+        (Location::Inbox, _) => {
+            let inbox = reader.inbox()?.filter(|inbox| inbox.id != record.id);
+            Ok(inbox.map(|inbox| Obstacle::new("documents", inbox.id, "is the inbox now")))
         }
         _ => Ok(None),
     }

@@ -11,8 +11,8 @@ use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{Context, ReadTree};
 
 use super::later_writes::{LaterWrites, index_after};
-use super::obstacles::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
-use super::subtree_match::{differences, tops};
+use super::obstacles::{Obstacle, Rebased, lost_file, refused, restored, trashed};
+use super::removal::remove;
 use crate::core::scope_undo::UndoSight;
 use crate::core::tree::Tree;
 
@@ -297,44 +297,6 @@ fn update(
         BlockRecord { data, rev, modified: context.stamp.clone(), ..present.clone() }
     };
     Ok(Ok(vec![Edit::Update { document, before: Box::new(present), after: Box::new(after) }]))
-}
-
-/// Removes blocks that a change inserted below `parent`, if they are as it left them.
-fn remove(
-    tree: &Tree<'_>,
-    sight: &UndoSight,
-    parent: BlockId,
-    subtrees: &Subtrees,
-) -> Result<Rebased> {
-    let (mut edits, mut obstacles) = (Vec::new(), Vec::new());
-    // What each removed block followed, for one that followed it.
-    let mut removed: Vec<(BlockId, Option<BlockId>)> = Vec::new();
-    for left in tops(subtrees) {
-        let Some(top) = left.first().map(|node| node.block.id) else {
-            invariant!("a subtree has its top")
-        };
-
-        let location = tree.locate(top)?;
-        let Some(BlockLocation { document, .. }) =
-            location.filter(|location| location.parent == Some(parent))
-        else {
-            obstacles.push(Obstacle::block(top, "was moved or deleted since"));
-            continue;
-        };
-        obstacles.extend(trashed(tree, document)?);
-        let present = tree.subtree(top, None)?;
-        obstacles.extend(differences(tree, sight, left, &present.0)?);
-        obstacles.extend(commented(tree, document, &present)?);
-        let mut after = tree.previous_sibling(top)?;
-        // Edits apply in order: a sibling that one before removes cannot be followed any more.
-        while let Some((_, before)) = removed.iter().find(|(block, _)| Some(*block) == after) {
-            after = *before;
-        }
-        removed.push((top, after));
-        let target = InsertTarget { document, parent, after };
-        edits.push(Edit::Remove { target, subtrees: present });
-    }
-    Ok(if obstacles.is_empty() { Ok(edits) } else { Err(obstacles) })
 }
 
 fn record(tree: &Tree<'_>, block: BlockId) -> Result<BlockRecord> {
