@@ -614,6 +614,29 @@ fn an_undo_manager_groups_own_changes() {
     assert!(undo.undo().is_err());
 }
 
+/// Only edits of one text alone, without another step between them, are typing.
+#[test]
+fn an_undo_manager_joins_consecutive_edits_of_one_text_alone() {
+    let clock = Hand::default();
+    let space = Space::builder().clock(clock).in_memory().unwrap();
+    let mut undo = space.connect().undo_manager();
+    let notes = undo.notes().clone();
+    let document = notes.create_document("Trip").unwrap().id();
+    let made = notes.insert_markdown("- [ ] a\n- [ ] b", document).unwrap();
+    let shown = || notes.content_markdown(document).unwrap();
+
+    notes.update_markdown(made[0].id, "- [ ] a1").unwrap();
+    notes.update_markdown(made[0].id, "- [x] a2").unwrap();
+    undo.undo().unwrap();
+    assert_eq!(shown(), "- [ ] a1\n- [ ] b", "the task was closed as well");
+
+    notes.update_markdown(made[1].id, "b1").unwrap();
+    undo.undo().unwrap();
+    notes.update_markdown(made[0].id, "a3").unwrap();
+    undo.undo().unwrap();
+    assert_eq!(shown(), "- [ ] a1\n- [ ] b", "another step was undone in between");
+}
+
 /// A block and a document that return a second time have higher revisions than ever before, so that
 /// one that a client read in between is refused.
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use leafbase_model::{BlockId, Change, Edit, Timestamp};
+use leafbase_model::{BlockData, BlockId, Change, Edit, Timestamp};
 
 /// A change that a connection made.
 #[derive(Clone, Debug)]
@@ -21,9 +21,9 @@ impl ChangeRecorder {
     pub(crate) fn record(&self, change: &Change) {
         let typed_in = match change.edits.as_slice() {
             [Edit::Update { before, after, .. }] => {
-                let is_text = before.data.inline != after.data.inline
-                    && before.data.block_type() == after.data.block_type();
-                is_text.then_some(after.id)
+                let is_text = before.data.inline != after.data.inline;
+                let typed = BlockData { inline: after.data.inline.clone(), ..before.data.clone() };
+                (is_text && typed.is_same_content(&after.data)).then_some(after.id)
             }
             _ => None,
         };

@@ -112,6 +112,10 @@ impl<A: Unbatched> UndoManager<A> {
     /// Ends the step: the next edit of the same text is one of its own, as after the caret moved.
     pub fn end_step(&mut self) {
         self.add_recorded();
+        self.close_step();
+    }
+
+    fn close_step(&mut self) {
         if let Some(step) = self.undo.last_mut() {
             step.typed_in = None;
         }
@@ -120,7 +124,9 @@ impl<A: Unbatched> UndoManager<A> {
     /// Gives up the last step: the next undo is of the one before it. Whether there was one.
     pub fn drop_step(&mut self) -> bool {
         self.add_recorded();
-        self.undo.pop().is_some()
+        let dropped = self.undo.pop();
+        self.close_step();
+        dropped.is_some()
     }
 
     fn undo_step(&mut self) -> Result<Option<Change>> {
@@ -128,6 +134,8 @@ impl<A: Unbatched> UndoManager<A> {
         let Some(step) = self.undo.last() else { return Ok(None) };
         let change = self.revert(step)?;
         self.undo.pop();
+        // The next edit does not follow those of the step before.
+        self.close_step();
         self.redo.push(UndoStep::of(&change));
         Ok(Some(change))
     }
