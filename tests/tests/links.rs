@@ -500,6 +500,20 @@ fn a_name_is_a_link_once_one_document_has_it() {
         (sources(DocumentId::of_root(note)), sources(trip)),
         (set(vec![diary]), set(vec![diary]))
     );
+    // The note of the day comes before an alias, on a scope as well.
+    let front = leafbase::BlockData::new(leafbase::BlockKind::Code {
+        raw_code: "aliases: [2026-03-01]".to_owned(),
+        language: leafbase::CodeLanguage::Yaml,
+        language_tag: "yaml frontmatter".to_owned(),
+    });
+    let start = Position::start_of(trip);
+    notes.insert_blocks(leafbase::InsertBlocks::blocks(vec![front.into()], start)).unwrap();
+    let note = DocumentId::of_root(note);
+    let guest = space.scoped([trip, later, note]);
+    assert_eq!(sources(note), set(vec![diary]));
+    assert_eq!(guest.back_links(note).unwrap()[0].block_id, diary);
+    let found = guest.find_documents(FindDocuments::named("2026-03-01")).unwrap();
+    assert_eq!(found.iter().map(|document| document.id).collect::<Vec<_>>(), [note]);
     assert!(space.check().unwrap().is_clean());
 }
 

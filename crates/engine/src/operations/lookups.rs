@@ -181,7 +181,8 @@ fn has_alias(tree: &Tree<'_>, document: DocumentId, lower: &str) -> Result<bool>
     Ok(aliases.iter().any(|alias| alias.to_lowercase() == lower))
 }
 
-/// The visible documents outside of the trash by name: title or path, otherwise day or alias.
+/// The visible documents outside of the trash by name: title or path, otherwise day, otherwise
+/// alias.
 pub(crate) struct DocumentNames<'t, 'a> {
     tree: &'t Tree<'a>,
     /// The lowercase names of a scope, as replies show them. Read with the first name.
@@ -192,17 +193,21 @@ pub(crate) struct DocumentNames<'t, 'a> {
 #[derive(Default)]
 struct ScopeNames {
     titles: Vec<(String, DocumentId)>,
-    /// Days and aliases.
-    others: Vec<(String, DocumentId)>,
+    days: Vec<(String, DocumentId)>,
+    aliases: Vec<(String, DocumentId)>,
 }
 
 impl ScopeNames {
     fn find(&self, lower: &str) -> Vec<DocumentId> {
-        let named = |names: &[(String, DocumentId)]| -> Vec<DocumentId> {
+        let named = |names: &Vec<(String, DocumentId)>| -> Vec<DocumentId> {
             names.iter().filter(|(name, _)| name == lower).map(|(_, id)| *id).collect()
         };
-        let titled = named(&self.titles);
-        if titled.is_empty() { named(&self.others) } else { titled }
+        let (titled, of_day) = (named(&self.titles), named(&self.days));
+        match (titled.is_empty(), of_day.is_empty()) {
+            (false, _) => titled,
+            (true, false) => of_day,
+            (true, true) => named(&self.aliases),
+        }
     }
 }
 
@@ -256,8 +261,8 @@ impl<'t, 'a> DocumentNames<'t, 'a> {
             for id in roots.map(ScopeRoots::ids).into_iter().flatten() {
                 let Some(row) = self.tree.stored_document(id)? else { continue };
                 let aliases = properties_of(self.tree, id)?.aliases.into_iter();
-                let day = row.record.day.map(|day| day.to_string());
-                names.others.extend(aliases.chain(day).map(|name| (name.to_lowercase(), id)));
+                names.aliases.extend(aliases.map(|alias| (alias.to_lowercase(), id)));
+                names.days.extend(row.record.day.map(|day| (day.to_string(), id)));
                 names.titles.push((shown(&links, row, false)?.title.to_lowercase(), id));
             }
             self.of_scope = Some(names);
