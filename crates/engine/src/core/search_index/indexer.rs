@@ -108,13 +108,13 @@ impl<'i> IndexUpdate<'i> {
     /// Waits for another process that changes the index.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if that takes long.
+    /// [`ErrorKind::Storage`] if that takes long.
     fn wait_for_processes(&self) -> Result<()> {
         let (home, until) = (&self.indexer.home, Instant::now() + MAX_PROCESS_WAIT);
         while home.is_written_elsewhere() {
             if Instant::now() >= until {
                 let message = "another process is updating the search index: try again later";
-                return Err(Error::new(ErrorKind::Conflict, message));
+                return Err(Error::new(ErrorKind::Storage, message));
             }
             thread::sleep(PROCESS_POLL);
             home.begin_shared_write();

@@ -254,8 +254,9 @@ impl Space {
     /// # Errors
     /// [`ErrorKind::Corrupted`] if the file is damaged: it is verified before, and left unchanged.
     /// [`ErrorKind::Conflict`] in a progress callback of a call that updates the search index, and
-    /// [`ErrorKind::Storage`] in one of a call that reads the whole space. Errors of the store; the
-    /// data stays as it was.
+    /// [`ErrorKind::Storage`] in one of a call that reads the whole space, and if another process
+    /// that shares the space updates the search index for more than ten seconds. Errors of the
+    /// store; the data stays as it was.
     pub fn compact(&self) -> Result<()> {
         self.compact_with(CompactOptions::new())
     }

@@ -49,7 +49,8 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// Errors of the store.
+    /// Errors of the store; [`ErrorKind::Storage`] if another process that shares the space updates
+    /// the index for more than ten seconds.
     pub fn rebuild_search(&self) -> Result<()> {
         self.rebuild_search_with(&mut |_| ControlFlow::Continue(()))
     }
