@@ -186,15 +186,21 @@ pub fn move_documents<T: ReadTree + ?Sized>(
     let mut moved = MovedDocuments::default();
     each(tree, context, ids, |before| {
         if let Some(day) = before.day {
-            let message = format!(
-                "the daily note of {day} cannot be moved; restoreDailyNotes takes it out of the trash"
-            );
-            return Err(Error::rule(message));
+            return Err(unmovable_note(day, before.location));
         }
         moved.add(context, before, destination.into());
         Ok(())
     })?;
     Ok(moved)
+}
+
+/// The error of moving a daily note.
+pub(crate) fn unmovable_note(day: Day, location: Location) -> Error {
+    let message = format!("the daily note of {day} cannot be moved");
+    if location == Location::Trash {
+        return Error::rule(message + "; restore_daily_notes takes it out of the trash");
+    }
+    Error::rule(message)
 }
 
 /// Restores daily notes from the trash to their days. `note_of` returns the current note of a day.

@@ -8,6 +8,7 @@ use leafbase_model::{
 };
 
 use crate::context::Context;
+use crate::document::unmovable_note;
 use crate::read::ReadTree;
 use crate::update::update_edit;
 
@@ -105,10 +106,7 @@ impl PatchedDocument {
 /// Checks that a document can be moved to another `location`.
 fn check_location(before: &DocumentRecord, location: Location) -> Result<()> {
     if let Some(day) = before.day {
-        let message = format!(
-            "the daily note of {day} cannot be moved; restoreDailyNotes takes it out of the trash"
-        );
-        return Err(Error::rule(message));
+        return Err(unmovable_note(day, before.location));
     }
     let message = match location {
         Location::Unsorted | Location::Templates | Location::Folder(_) => return Ok(()),

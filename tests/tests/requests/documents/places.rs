@@ -136,7 +136,11 @@ fn a_batch_is_refused_as_a_whole_and_names_the_first_at_fault() {
     let error = library
         .ask("move", r#"{"documentIds":"@old","destination":{"destination":"unsorted"}}"#)
         .unwrap_err();
-    assert!(error.message().contains("restoreDailyNotes"), "{error}");
+    assert!(error.message().contains("restore_daily_notes"), "{error}");
+    let error = library
+        .ask("move", r#"{"documentIds":"@today","destination":{"destination":"unsorted"}}"#)
+        .unwrap_err();
+    assert_eq!(error.message(), "the daily note of 2026-03-10 cannot be moved");
 }
 
 #[test]
