@@ -14,20 +14,21 @@ const PREVIEW_CHARACTERS: usize = 120;
 const PREVIEW_CHILDREN: usize = 12;
 
 /// Reads `block` and its descendants down to `max_depth` levels (`None`: all). `plain` returns the
-/// plain text of a block.
+/// plain text of a block. `check_count` may refuse the number of blocks, before they are converted.
 ///
 /// A page or item whose children are cut off has a preview instead. A collection has no content:
 /// its items are read by the item operations. Metadata is without comments, which are not part of
 /// the tree.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::NotFound`] at `id`, and store errors.
+/// [`leafbase_model::ErrorKind::NotFound`] at `id`, errors of `check_count`, and store errors.
 pub fn fetch<T: ReadTree + ?Sized>(
     tree: &T,
     block: BlockId,
     max_depth: Option<usize>,
     metadata: bool,
     plain: &dyn Fn(&BlockData) -> String,
+    check_count: &dyn Fn(usize) -> Result<()>,
 ) -> Result<Block> {
     let missing = || Error::no_block().at("id");
     // Depth 0 is the common case of lists: it reads no subtree.
@@ -47,6 +48,7 @@ pub fn fetch<T: ReadTree + ?Sized>(
     // Before its location, which a remote store then loads with it.
     let subtrees = tree.subtree_without_items(block, max_depth)?;
     let located = tree.locate(block)?.ok_or_else(missing)?;
+    check_count(subtrees.0.len())?;
     check_depths(&subtrees)?;
     let cut = |node: &BlockRecord| preview(tree, located.document, node.id, plain);
     let mut blocks = build(subtrees, max_depth, metadata, &cut)?;

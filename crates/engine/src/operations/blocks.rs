@@ -594,21 +594,22 @@ pub(crate) fn fetched(
 ) -> Result<Block> {
     // One redactor for the whole reply: each link target is looked up once.
     let links = LinkRedactor::new(tree);
-    let mut block =
-        ops::fetch(tree, start, request.max_depth, request.metadata, &|data| links.plain(data))?;
+    let plain = |data: &_| links.plain(data);
+    let check_count = |blocks: usize| {
+        let most = limits.blocks_per_fetch;
+        if blocks <= most {
+            return Ok(());
+        }
+        let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, blocks);
+        Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }))
+    };
+    let (depth, metadata) = (request.max_depth, request.metadata);
+    let mut block = ops::fetch(tree, start, depth, metadata, &plain, &check_count)?;
     links.finish()?;
     links.redact_tree(&mut block)?;
-    let (shown, most) = (render_tree(&mut block), limits.blocks_per_fetch);
+    render_tree(&mut block);
     if request.text {
         show_plain_text(&mut block);
-    }
-    if shown > most {
-        let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
-        return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) {
-            "date"
-        } else {
-            "id"
-        }));
     }
     // Items are children of collections, whose children a fetch omits: only the first block can
     // be an item.

@@ -102,12 +102,16 @@ impl<A: FullAccess> Connection<A> {
             let past = PastDocument::at(reader, &planned, document, sequence)?;
             let links = LinkRedactor::new(tree);
             let plain = |data: &_| links.plain(data);
-            let mut block = ops::fetch(past.tree(), document.root(), None, false, &plain)?;
+            let check_count = |blocks: usize| {
+                if blocks > most {
+                    return Err(Error::limit("blocks in one fetch", most, blocks));
+                }
+                Ok(())
+            };
+            let (tree, root) = (past.tree(), document.root());
+            let mut block = ops::fetch(tree, root, None, false, &plain, &check_count)?;
             links.finish()?;
-            let shown = render_tree(&mut block);
-            if shown > most {
-                return Err(Error::limit("blocks in one fetch", most, shown));
-            }
+            render_tree(&mut block);
             Ok(block)
         })
     }

@@ -65,7 +65,9 @@ fn decided(
             from: FetchFrom::Block(block), max_depth, metadata, ..
         }) => (
             Vec::new(),
-            Reply::Block(Box::new(ops::fetch(tree, block, max_depth, metadata, &plain)?)),
+            Reply::Block(Box::new(ops::fetch(tree, block, max_depth, metadata, &plain, &|_| {
+                Ok(())
+            })?)),
         ),
         BlockRequest::Fetch(_) => panic!("days are looked up before"),
         BlockRequest::Relocate { document, location } => {

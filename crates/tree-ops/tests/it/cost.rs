@@ -96,7 +96,7 @@ fn a_fetch_reads_no_items() {
         let (space, labels) =
             NaiveSpace::from_outline(&format!("\npage #t\n  collection \"c\"\n{items}")).unwrap();
         reads(&space, |tree, _| {
-            fetch(tree, labels.id("t"), None, false, &|data| data.inline.clone())
+            fetch(tree, labels.id("t"), None, false, &|data| data.inline.clone(), &|_| Ok(()))
         })
     };
     assert_eq!(fetched(3), fetched(300));

@@ -74,16 +74,22 @@ impl PageReading {
     pub(super) fn new(tree: &Tree<'_>, page: BlockId, limits: &Limits) -> Result<Self> {
         let links = LinkRedactor::new(tree);
         let plain = |data: &BlockData| links.plain(data);
-        let mut shown = ops::fetch(tree, page, None, false, &plain)?;
+        let most = limits.blocks_per_fetch;
+        let check_count = |blocks: usize| {
+            if blocks > most {
+                return Err(Error::limit("blocks of one page", most, blocks).at("pageId"));
+            }
+            Ok(())
+        };
+        let mut shown = ops::fetch(tree, page, None, false, &plain, &check_count)?;
         links.finish()?;
         links.redact_tree(&mut shown)?;
         if shown.data.block_type() == BlockType::Collection {
             let message = "the items of a collection are changed by the operations on items";
             return Err(Error::rule(message).at("pageId"));
         }
-        let (mut count, mut collections, mut waiting) = (0, HashSet::new(), vec![&mut shown]);
+        let (mut collections, mut waiting) = (HashSet::new(), vec![&mut shown]);
         while let Some(block) = waiting.pop() {
-            count += 1;
             if block.data.block_type() == BlockType::Collection {
                 collections.insert(block.id);
             }
@@ -91,10 +97,6 @@ impl PageReading {
             if let Content::Blocks(children) = &mut block.content {
                 waiting.extend(children);
             }
-        }
-        let most = limits.blocks_per_fetch;
-        if count > most {
-            return Err(Error::limit("blocks of one page", most, count).at("pageId"));
         }
         let mut content = vec![shown];
         tables::tabulate(tree, &mut content, None, most)?;
