@@ -32,8 +32,8 @@ impl Groups {
     /// # Errors
     /// [`leafbase_model::ErrorKind::SchemaMismatch`] at `groupBy` for an unknown property.
     pub fn new(schema: &Schema, key: &str) -> Result<Self> {
-        let by = TypedColumn::find(schema, key)
-            .map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
+        let by =
+            TypedColumn::find(schema, key).map_err(|error| error.without_path().at("groupBy"))?;
         Ok(Self { by, by_value: BTreeMap::new(), without: 0 })
     }
 

@@ -323,7 +323,7 @@ impl SpaceCheck<'_> {
     /// fail, too.
     fn note_failure(&mut self, error: &Error) {
         if self.report.problems.is_empty() && error.kind() == ErrorKind::Storage {
-            self.failure = Some(Error::new(error.kind(), error.message()));
+            self.failure = Some(error.clone().without_path());
         }
     }
 

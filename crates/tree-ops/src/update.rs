@@ -82,7 +82,7 @@ impl<T: ?Sized> std::fmt::Debug for BlockUpdate<'_, T> {
 /// The error of a title that the request gives as `field` instead of `markdown`.
 pub fn title_error(field: &str, error: Error) -> Error {
     if error.path() == "markdown" {
-        return Error::new(error.kind(), error.message()).at(field);
+        return error.without_path().at(field);
     }
     error
 }

@@ -120,7 +120,7 @@ impl<A: AccessScope> Connection<A> {
         let found = self.tabulated("content_markdown", &Fetch::new(page));
         // A fetch has the path of another request.
         let (block_type, blocks) = found.map_err(|error| match error.path() {
-            "id" => Error::new(error.kind(), error.message()).at("pageId"),
+            "id" => error.without_path().at("pageId"),
             _ => error,
         })?;
         let (page, content) = match (block_type, blocks.split_first()) {

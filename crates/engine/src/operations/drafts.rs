@@ -230,8 +230,7 @@ fn check_parsed(
 ) -> ValidatedDrafts {
     let mut validated = ValidatedDrafts::new(files);
     // Every error in the text has the path of its field: the blocks in it have no paths.
-    let invalid =
-        |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
+    let invalid = |number, error: Error| Some((number, error.without_path().at(field)));
     let mut number = 0;
     for (depth, draft) in drafts.iter().flat_map(BlockDraft::walk) {
         if depth == validated.levels.len() {

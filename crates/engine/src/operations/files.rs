@@ -128,7 +128,7 @@ impl<A: Unbatched> Connection<A> {
     fn check_name(&self, name: Option<&str>) -> Result<()> {
         let name = name.and_then(names::plain).unwrap_or_else(|| "image.sqlite".to_owned());
         let checked = media::block("", &AssetUrl::new(AssetId::NIL, name)).check(self.limits());
-        checked.map_err(|error| Error::new(error.kind(), error.message()).at("fileName"))
+        checked.map_err(|error| error.without_path().at("fileName"))
     }
 
     /// Turns the upload into a file and inserts the block that shows it.
@@ -204,8 +204,8 @@ impl<A: Unbatched> Connection<A> {
 
 /// An error of a position whose fields are fields of the request itself.
 fn position_error(error: Error) -> Error {
-    match error.path().strip_prefix("position.") {
-        Some(path) => Error::new(error.kind(), error.message()).at(path),
+    match error.path().strip_prefix("position.").map(str::to_owned) {
+        Some(path) => error.without_path().at(path),
         None => error,
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn draft(
     further
         .iter()
         .try_for_each(|data| ops::check_draft(limits, data, false))
-        .map_err(|error| Error::new(error.kind(), error.message()).at("markdown"))?;
+        .map_err(|error| error.without_path().at("markdown"))?;
     Ok(further)
 }
 
@@ -315,7 +315,7 @@ pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
         markdown::canonical(&mut data);
         data.check(limits)
     };
-    normalize().map_err(|error| Error::new(error.kind(), error.message()))?;
+    normalize().map_err(Error::without_path)?;
     Ok(data.inline)
 }
 

@@ -234,8 +234,9 @@ impl<'a> PageTarget<'a> {
         let position = ResolvedPosition::Within(Edge::End, self.page);
         let prepared = ops::prepare_target(self.tree, self.context, position, levels);
         prepared.map(drop).map_err(|error| match error.kind() {
-            ErrorKind::LimitExceeded => Error::new(error.kind(), error.message()).at("markdown"),
-            _ => Error::new(error.kind(), error.message()).at("pageId"),
+            ErrorKind::LimitExceeded => error.without_path().at("markdown"),
+            ErrorKind::Storage | ErrorKind::Corrupted => error.without_path(),
+            _ => error.without_path().at("pageId"),
         })
     }
 
@@ -360,7 +361,7 @@ impl<'a> PageTarget<'a> {
         block: &OutlineBlock,
         data: &mut BlockData,
     ) -> Result<()> {
-        let at = |error: Error| Error::new(error.kind(), error.message()).at("markdown");
+        let at = |error: Error| error.without_path().at("markdown");
         markdown::canonical(data);
         data.task = data.task.map(|task| task.stamped(self.context.stamp.at));
         if data.block_type() != BlockType::Collection {

@@ -180,7 +180,7 @@ fn filtered(request: &ReplaceText) -> SearchDocuments {
 fn at_replacement(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Validation | ErrorKind::RuleViolation | ErrorKind::LimitExceeded => {
-            Error::new(error.kind(), error.message()).at("replacement")
+            error.without_path().at("replacement")
         }
         _ => error,
     }

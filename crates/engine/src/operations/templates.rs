@@ -63,9 +63,7 @@ impl<A: FullAccess> Connection<A> {
                     .map_err(|error| error.at("templateId"))?;
                 Ok((subtrees, schemas))
             })?;
-            let title = title
-                .as_ref()
-                .map_err(|error| Error::new(error.kind(), error.message()).at(error.path()))?;
+            let title = title.as_ref().map_err(Error::clone)?;
             transaction
                 .plan_with_reader(|reader, _| documents::check_destination(reader, destination))?;
             let (mut copy, copies) =

@@ -33,7 +33,7 @@ pub(super) fn renamed(error: &Error, from: &str, to: &str) -> Error {
     let path = error.path();
     let path =
         path.strip_prefix(from).map_or_else(|| path.to_owned(), |rest| format!("{to}{rest}"));
-    Error::new(error.kind(), error.message()).at(path.strip_prefix('.').unwrap_or(&path))
+    error.clone().without_path().at(path.strip_prefix('.').unwrap_or(&path))
 }
 
 /// Converts a block to a task; `None` if the block is not a task.

@@ -83,7 +83,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         let moved = self
             .transaction
             .plan(|tree, context| ops::move_blocks(tree, context, vec![task], top(document)));
-        moved.map(drop).map_err(|error| Error::new(error.kind(), error.message()))
+        moved.map(drop).map_err(Error::without_path)
     }
 
     fn change(&mut self, update: &TaskUpdate) -> Result<()> {

@@ -62,7 +62,7 @@ fn named(mut draft: SchemaDraft, limits: &Limits) -> Result<SchemaDraft> {
 /// The block of a collection with this name.
 fn block_of(name: &str, limits: &Limits) -> Result<BlockData> {
     let data = BlockData { inline: name.to_owned(), ..BlockData::new(BlockKind::Collection) };
-    let wrong = |error: Error| Error::new(error.kind(), error.message()).at("schema.name");
+    let wrong = |error: Error| error.without_path().at("schema.name");
     data.check(limits).map_err(wrong)?;
     Ok(data)
 }
