@@ -78,8 +78,9 @@
 //! ([`SpaceBuilder::shared`]).
 //!
 //! Calls block: a read until it is done, a durable write until it is synced. There is no async
-//! runtime, and no background thread before the first search of a space: that starts one which
-//! keeps the search index up to date, and which uses further threads while it writes the index.
+//! runtime, and no background thread before the first search of a space or the first bulk creation
+//! of documents: these start one which keeps the search index up to date, and which uses further
+//! threads while it writes the index.
 //! With [`SearchIndexing::OnDemand`] no thread outlives a call. An async host calls from a context
 //! where blocking is allowed, such as `tokio::task::spawn_blocking`, with a clone of the
 //! connection.

@@ -212,7 +212,7 @@ pub struct Document {
     pub with_times: bool,
     /// Whether `destination` repeats the location, as in the reply to a move.
     pub with_destination: bool,
-    /// A clickable link, if the space has a URL template.
+    /// A clickable link, in replies with times and of created documents.
     pub clickable_link: Option<String>,
 }
 

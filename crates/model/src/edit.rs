@@ -201,7 +201,8 @@ pub enum Edit {
         quiet: bool,
     },
     /// Changes the settings of the space. The first such edit of the change log has the settings
-    /// with which the space was created; without one, they are those of today.
+    /// at the beginning of the log, which are those at creation unless compaction dropped changes;
+    /// without one, the settings of today applied from the beginning.
     UpdateSpace {
         /// The settings before the edit.
         before: SpaceSettings,

@@ -1,8 +1,8 @@
 //! Rules of the inbox, a hidden document whose tasks are shown as a list.
 //!
 //! Invariants: every child of its root is a task, and its root never changes. Below a task any
-//! block is allowed. Open tasks precede closed ones, so that listing the open ones reads a prefix
-//! of the children, however many tasks are closed.
+//! block is allowed. Operations on tasks put open ones before closed ones; block operations put a
+//! task where the request says, and listings do not depend on the order.
 
 use leafbase_model::{
     BlockData, BlockId, BlockLocation, DocumentId, Edge, Error, Location, Result, TaskState,

@@ -130,10 +130,11 @@ impl<A: AccessScope> Connection<A> {
     /// power loss takes a suffix of the relaxed writes: none from before the last durable write,
     /// flush or close, nor any that another call followed by more than a second
     /// ([`SpaceBuilder::sync_relaxed_after`](crate::SpaceBuilder::sync_relaxed_after)). A relaxed
-    /// write waits for the disk in three cases: one of the first two writes after opening
-    /// starts the write-ahead log, a checkpoint moves what has accumulated (8 MB or 16,384 entries)
-    /// or a write of more than 2 MiB to the main file, or it builds on another thread's durable
-    /// write whose sync is in flight.
+    /// write waits for the disk in four cases: one of the first two writes after opening
+    /// starts the write-ahead log, a checkpoint moves what has accumulated (8 MiB or 16,384
+    /// entries) or a write of more than 2 MiB to the main file, it builds on another thread's
+    /// durable write whose sync is in flight, or it begins later than that second after the oldest
+    /// relaxed write that is not synced yet.
     ///
     /// ```
     /// use leafbase::{Durability, Space};

@@ -167,10 +167,12 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for
     /// an uploaded file that no visible block shows; [`crate::ErrorKind::RuleViolation`] if the
     /// target cannot have children, a block is not allowed there, or a block that is not a task
-    /// would be at the top level of the inbox; [`crate::ErrorKind::InvalidMarkdown`];
-    /// [`crate::ErrorKind::LimitExceeded`]; with IDs that are kept [`crate::ErrorKind::Conflict`]
-    /// if one is that of another block, and [`crate::ErrorKind::Validation`] on a scoped
-    /// connection. The path is that of the first invalid entry, and nothing is inserted.
+    /// would be at the top level of the inbox; [`crate::ErrorKind::InvalidPosition`] for the root
+    /// of a document as a sibling, and on a scoped connection for a day;
+    /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`]; with IDs that
+    /// are kept [`crate::ErrorKind::Conflict`] if one is that of another block, and
+    /// [`crate::ErrorKind::Validation`] on a scoped connection. The path is that of the first
+    /// invalid entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = self.prepare(|| match request.source {
             InsertSource::Blocks(mut blocks) => {
@@ -287,8 +289,9 @@ impl<A: AccessScope> Connection<A> {
     /// given `rev`; [`crate::ErrorKind::Validation`] for a field that the block's type lacks, and
     /// for a title of a document that becomes more than one paragraph;
     /// [`crate::ErrorKind::RuleViolation`], also if a block at the top level of the inbox would no
-    /// longer be a task, and for the root of the inbox. The path is that of the first invalid
-    /// entry, and nothing is changed.
+    /// longer be a task, for the root of the inbox, and in the trash;
+    /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`]. The path is that
+    /// of the first invalid entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let UpdateBlocks { blocks, .. } = request;
         let (mut updated, _) = self.operation("update_blocks").write(|transaction| {
@@ -450,7 +453,9 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a document's root.
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a document's root
+    /// and in the trash; [`crate::ErrorKind::Validation`] for a block that is named twice;
+    /// [`crate::ErrorKind::LimitExceeded`].
     pub fn delete_blocks(&self, request: DeleteBlocks) -> Result<Items<BlockId>> {
         self.operation("delete_blocks").write(|transaction| {
             let ids = request.block_ids.clone();
@@ -476,10 +481,12 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would become
-    /// its own descendant, the target cannot have children, or a block that is not a task would be
-    /// at the top level of the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too
-    /// deep.
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for an item, a
+    /// document's root and in the trash, if a block would become its own descendant, the target
+    /// cannot have children, or a block that is not a task would be at the top level of the inbox;
+    /// [`crate::ErrorKind::InvalidPosition`] as for [`Self::insert_blocks`], and next to a block
+    /// that is moved; [`crate::ErrorKind::Validation`] for a block that is named twice;
+    /// [`crate::ErrorKind::LimitExceeded`] for too many blocks, and if pages would nest too deep.
     pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
         self.operation("move_blocks").write(|transaction| {
             let is_empty = request.block_ids.is_empty();

@@ -41,9 +41,9 @@ impl Connection<Full> {
     ///
     /// A follower keeps the position of the last change that it has processed, and resumes there.
     /// If the space then has another history, because a backup was restored or its directory was
-    /// replaced, or if [`Space::compact_with`] dropped or merged changes after it, the position is
-    /// refused: the follower has to start over, with [`Self::log_begins_at`]. A sequence number
-    /// alone has no token to compare.
+    /// replaced, or if [`Space::compact_with`] dropped changes after it, or merged the change at it
+    /// with a later one, the position is refused: the follower has to start over, with
+    /// [`Self::log_begins_at`]. A sequence number alone has no token to compare.
     ///
     /// ```
     /// use leafbase::{ChangePosition, Space};

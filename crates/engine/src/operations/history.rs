@@ -87,9 +87,10 @@ impl<A: FullAccess> Connection<A> {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] for a change that does not exist, and for a document that does not
-    /// exist or did not then; [`ErrorKind::HistoryGone`] if compaction dropped or merged changes
-    /// after it, if a purge redacted one, or if a document is gone to which blocks moved;
-    /// [`ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_fetch`] blocks.
+    /// exist or did not then; [`ErrorKind::HistoryGone`] if compaction dropped changes after
+    /// it or merged the change with a later one, if a purge redacted one, or if a document is gone
+    /// to which blocks moved; [`ErrorKind::LimitExceeded`] for more than
+    /// [`crate::Limits::blocks_per_fetch`] blocks.
     pub fn document_at(&self, document: DocumentId, sequence: u64) -> Result<Block> {
         let most = self.limits().blocks_per_fetch;
         let operation = self.operation("document_at");

@@ -39,8 +39,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// At `firstId`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for the
-    /// root of a document and for an item, and on a scoped connection for a range with a
-    /// collection. [`crate::ErrorKind::Validation`] at `lastId` for a block
+    /// root of a document, for an item and in the trash, and on a scoped connection for a range
+    /// with a collection. [`crate::ErrorKind::Validation`] at `lastId` for a block
     /// that is not beside the first or is before it; [`crate::ErrorKind::LimitExceeded`] for more
     /// than [`crate::Limits::blocks_per_request`] blocks, and at `firstId` if a collection that a
     /// copy relates to has no room for another property.

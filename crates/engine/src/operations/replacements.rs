@@ -75,7 +75,8 @@ impl<A: AccessScope> Connection<A> {
     ///   names neither blocks nor documents, and on a scoped connection at filters that belong to
     ///   the full space.
     /// - [`crate::ErrorKind::NotFound`] at `blockIds[n]`, `documentIds[n]` and `folderIds[n]`;
-    ///   [`crate::ErrorKind::RuleViolation`] there for those in the trash.
+    ///   [`crate::ErrorKind::RuleViolation`] there for those in the trash, and at `replacement` for
+    ///   matches in the trash that a filter selects, in a dry run as well.
     /// - [`crate::ErrorKind::InvalidPattern`] at `pattern`.
     /// - [`crate::ErrorKind::LimitExceeded`] for a pattern that exceeds its step budget, for more
     ///   than [`crate::Limits::blocks_per_request`] blocks with matches, and at `replacement` for

@@ -49,10 +49,10 @@ impl Space {
         self.update_settings("set_zone", |settings| settings.zone.clone_from(&zone))
     }
 
-    /// Keeps a scope in the space under `name`, in place of one that has the name: the documents
-    /// and folders that it names now, and whether it is for reading only. What the host adds to the
-    /// scope later is not kept before the next call. Backups and the change log have it. Each is a
-    /// row of its own: however many a space keeps, no other call reads or writes them.
+    /// Keeps a scope in the space under `name`, in place of one that has the name: the documents,
+    /// pages and folders that it names now, and whether it is for reading only. What the host adds
+    /// to the scope later is not kept before the next call. Backups and the change log have it. Each
+    /// is a row of its own: however many a space keeps, no other call reads or writes them.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {

@@ -39,7 +39,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] at `blockId` for a block
-    /// that is not a text, and at `offset` beyond the text or within a character.
+    /// that is not a text, and at `offset` beyond the text or within a character;
+    /// [`crate::ErrorKind::RuleViolation`] at `blockId` in the trash.
     pub fn split_block(&self, request: SplitBlock) -> Result<Items<Block>> {
         self.edit_texts("split_block", |tree, context| {
             let text = ops::locate_text(tree, request.block_id).map_err(|e| e.at("blockId"))?;
@@ -85,7 +86,8 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// At `blockId`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] if the block
     /// or the one before it is not a text, or none is before it;
-    /// [`crate::ErrorKind::LimitExceeded`] if the text would be too long.
+    /// [`crate::ErrorKind::RuleViolation`] in the trash; [`crate::ErrorKind::LimitExceeded`] if the
+    /// text would be too long.
     pub fn merge_block(&self, request: MergeBlock) -> Result<Items<Block>> {
         self.edit_texts("merge_block", |tree, context| {
             let merged = || {
@@ -122,8 +124,8 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `firstId`; [`crate::ErrorKind::Validation`] at `lastId`
     /// for a block that is not beside the first or is before it;
-    /// [`crate::ErrorKind::RuleViolation`] at `firstId` for an item, or if it would be more than
-    /// one level below the block before it, and at `levels` beyond
+    /// [`crate::ErrorKind::RuleViolation`] at `firstId` for an item, in the trash, or if it would
+    /// be more than one level below the block before it, and at `levels` beyond
     /// [`crate::Limits::INDENTATION`]; [`crate::ErrorKind::LimitExceeded`] for more than
     /// [`crate::Limits::blocks_per_request`].
     pub fn indent_blocks(&self, request: IndentBlocks) -> Result<Items<Block>> {

@@ -186,7 +186,9 @@ pub struct InsertBlocks {
     pub source: InsertSource,
     /// The position.
     pub position: Position,
-    /// Whether blocks get the IDs that their drafts have; the others get new ones.
+    /// Whether blocks get the IDs that their drafts have; the others get new ones. An ID has to be
+    /// new: a block with that of a deleted one begins at revision 1 again, so that an expected
+    /// revision from before the deletion may fit it.
     pub keep_ids: bool,
 }
 

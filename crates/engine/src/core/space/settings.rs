@@ -84,7 +84,9 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] and [`ErrorKind::LimitExceeded`], with the path of the value.
+    /// [`ErrorKind::Validation`], [`ErrorKind::InvalidPosition`] and [`ErrorKind::LimitExceeded`],
+    /// with the path of the value; without a path for text that is no JSON, too long, or nested too
+    /// deeply.
     pub fn read_json<T: FromJson>(&self, text: &str) -> Result<T> {
         leafbase_model::json::from_str(text, self.limits())
     }

@@ -240,8 +240,8 @@ pub(super) fn listed(drafts: Vec<BlockDraft>) -> Vec<OutlineBlock> {
     blocks
 }
 
-/// Partitions top-level tasks with their descendants, stably: open ones precede closed ones, an
-/// invariant of the inbox.
+/// Partitions top-level tasks with their descendants, stably: open ones precede closed ones, as
+/// the operations on tasks put them in the inbox.
 pub(super) fn closed_last(blocks: Vec<OutlineBlock>) -> Vec<OutlineBlock> {
     let (mut open, mut closed) = (Vec::new(), Vec::new());
     let (mut in_closed, mut shift) = (false, 0);
