@@ -1,8 +1,8 @@
 //! The requests of listings as queries that can be watched.
 
 use leafbase_model::{
-    Block, BlockId, Content, Document, DocumentId, Fetch, Item, ListDocuments, ListScopedDocuments,
-    ListTasks, QueryItems, Result, ScopedDocument, Task, TaskScope,
+    BlockId, Document, DocumentId, Fetch, Item, ListDocuments, ListScopedDocuments, ListTasks,
+    QueryItems, Result, ScopedDocument, Task, TaskScope,
 };
 #[cfg(feature = "search")]
 use leafbase_model::{SearchDocuments, SearchMatch};
@@ -126,7 +126,6 @@ impl<A: FollowedAccess> WatchQuery<A> for QueryItems {
             let location = tree.locate(self.collection_id)?;
             Ok(location.filter(|_| !has_relations).map(|location| location.document))
         })?;
-        let own_document = own_document.filter(|_| !items.iter().any(contains_items));
         let list = WatchedList::new(items);
         Ok(match own_document {
             Some(document) => list.of_documents([document]),
@@ -142,21 +141,6 @@ impl<A: FollowedAccess> WatchQuery<A> for QueryItems {
     ) -> Result<Option<Vec<PatchStep<Item>>>> {
         follow::items(notes, self, list, since)
     }
-}
-
-/// Whether the page of an item has collections.
-fn contains_items(item: &Item) -> bool {
-    let mut open: Vec<&Block> = match &item.content {
-        Content::Blocks(blocks) => blocks.iter().collect(),
-        _ => Vec::new(),
-    };
-    while let Some(block) = open.pop() {
-        if block.item.is_some() {
-            return true;
-        }
-        open.extend(block.children());
-    }
-    false
 }
 
 #[cfg(feature = "search")]
