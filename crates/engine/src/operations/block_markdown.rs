@@ -97,15 +97,6 @@ pub(crate) fn block_form(data: &BlockData) -> Option<Box<str>> {
     }
 }
 
-/// The markdown of a block as replies show it.
-pub(crate) fn shown_markdown(data: &BlockData) -> String {
-    match data.block_type() {
-        BlockType::Text => markdown::block_form(data).into_owned(),
-        other if other.has_own_markdown() => data.inline.clone(),
-        _ => markdown::render_block(data),
-    }
-}
-
 /// Adds the plain text of texts and titles.
 pub(crate) fn show_plain_text(block: &mut Block) {
     let mut waiting = vec![block];

@@ -10,7 +10,7 @@ use leafbase_store::DocumentHistory;
 
 use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
-use crate::operations::block_markdown::shown_markdown;
+use crate::core::redaction::shown_markdown;
 
 impl<A: FullAccess> Connection<A> {
     /// The last versions of a block, newest first: the changes that inserted, updated, moved,
@@ -63,7 +63,7 @@ impl<A: FullAccess> Connection<A> {
                 if versions.len() == limit {
                     break;
                 }
-                let markdown = past.data.as_ref().map(shown_markdown);
+                let markdown = past.data.as_ref().map(|data| shown_markdown(data).into_owned());
                 let mut others = Vec::new();
                 let events = past.undo(&change.edits, &mut others);
                 let events = events.map_err(|gone| reader.history_gone(gone.message()))?;

@@ -6,7 +6,7 @@ use leafbase_model::{
     Result, TextStyle, invariant,
 };
 
-use crate::operations::block_markdown::shown_markdown;
+use crate::core::redaction::shown_markdown;
 
 /// Most lines that an error names.
 const MAX_NAMED_LINES: usize = 8;
