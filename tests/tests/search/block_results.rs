@@ -155,6 +155,24 @@ fn a_document_that_is_written_restarts_where_its_block_is_gone() {
     }
 }
 
+/// What is written to another document between two pages may put it before one that is half shown.
+#[test]
+fn a_document_between_two_pages_is_continued_whatever_is_written_to_others() {
+    for request in [SearchDocuments::words("lamp"), SearchDocuments::pattern("lamp")] {
+        let shelf =
+            Shelf::of(&[("first", "lamp 0\n\nlamp 1\n\nlamp 2\n\nlamp 3"), ("other", "snow")]);
+        let request = request.by_block().limit(2);
+        let first = shelf.notes.search(request.clone()).unwrap();
+        let best = ["lamp lamp lamp"; 5].join("\n\n");
+        shelf.notes.insert_markdown(&best, Position::end_of(shelf.id("other"))).unwrap();
+        let rest = pages(&shelf.notes, &request.after(first.next_cursor.clone().unwrap()));
+        let found = blocks(&[vec![first], rest].concat());
+        let of_first = found.iter().filter(|found| found.document_id == shelf.id("first"));
+        let shown: Vec<_> = of_first.map(|found| found.markdown.as_str()).collect();
+        assert_eq!(shown, [0, 1, 2, 3].map(|number| format!("**lamp** {number}")));
+    }
+}
+
 #[test]
 fn totals_count_ten_thousand_blocks() {
     let shelf = Shelf::new();

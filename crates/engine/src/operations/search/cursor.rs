@@ -25,10 +25,11 @@ impl SearchTotal {
     }
 }
 
-/// A block of a document at which a page ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A block at which a page ended, if further blocks of its document follow.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct BlockPosition {
-    pub(super) document: DocumentId,
+    /// The rank of its document. Others that now rank before it were written since.
+    pub(super) rank: DocumentRank,
     pub(super) block: BlockId,
 }
 
@@ -40,6 +41,7 @@ pub(super) struct SearchCursor {
     pub(super) log_end: Option<ChangePosition>,
     /// That of the first page.
     pub(super) total: SearchTotal,
+    /// After the last document of which all results were returned.
     pub(super) position: RankPosition,
     /// The last block of the page, if further blocks of its document follow.
     pub(super) block: Option<BlockPosition>,
@@ -61,6 +63,7 @@ const IS_LOWER_BOUND: u8 = 1;
 const LACKS_TERMS: u8 = 2;
 const HAS_BLOCK: u8 = 4;
 const HAS_TIME: u8 = 8;
+const BLOCK_LACKS_TERMS: u8 = 16;
 
 impl SearchCursor {
     pub(super) fn write(&self, fingerprint: u64) -> String {
@@ -72,13 +75,13 @@ impl SearchCursor {
             flag(IS_LOWER_BOUND, total.is_lower_bound)
                 | flag(LACKS_TERMS, last.lacks_terms)
                 | flag(HAS_BLOCK, block.is_some())
+                | flag(BLOCK_LACKS_TERMS, block.is_some_and(|block| block.rank.lacks_terms))
                 | flag(HAS_TIME, now.is_some()),
         );
         bytes.extend(u32::try_from(total.results).unwrap_or(u32::MAX).to_be_bytes());
-        bytes.extend(last.score.to_bits().to_be_bytes());
-        bytes.extend(last.document.as_bytes());
-        if let Some(BlockPosition { document, block }) = block {
-            bytes.extend(document.as_bytes());
+        write_rank(&mut bytes, last);
+        if let Some(BlockPosition { rank, block }) = block {
+            write_rank(&mut bytes, rank);
             bytes.extend(block.as_bytes());
         }
         bytes.extend(now.iter().flat_map(|now| now.as_millis().to_be_bytes()));
@@ -101,15 +104,13 @@ impl SearchCursor {
     fn decode(fingerprint: u64, bytes: &[u8]) -> Option<Self> {
         let (of_request, bytes) = bytes.split_first_chunk()?;
         let (flags, bytes) = bytes.split_first()?;
-        let (results, bytes) = bytes.split_first_chunk()?;
-        let (score, bytes) = bytes.split_first_chunk()?;
-        let (document, mut bytes) = bytes.split_first_chunk()?;
+        let (results, mut bytes) = bytes.split_first_chunk()?;
+        let last = read_rank(&mut bytes, flags & LACKS_TERMS != 0)?;
         let (mut block, mut now) = (None, None);
         if flags & HAS_BLOCK != 0 {
-            let (of, rest) = bytes.split_first_chunk()?;
-            let (id, rest) = rest.split_first_chunk()?;
-            let (document, id) = (DocumentId::from_bytes(*of), BlockId::from_bytes(*id));
-            block = Some(BlockPosition { document, block: id });
+            let rank = read_rank(&mut bytes, flags & BLOCK_LACKS_TERMS != 0)?;
+            let (id, rest) = bytes.split_first_chunk()?;
+            block = Some(BlockPosition { rank, block: BlockId::from_bytes(*id) });
             bytes = rest;
         }
         if flags & HAS_TIME != 0 {
@@ -122,11 +123,6 @@ impl SearchCursor {
         let log_end = std::str::from_utf8(log_end).ok()?;
         let log_end = (!log_end.is_empty()).then(|| log_end.parse().ok());
         let (_, statistics) = statistics.split_first()?;
-        let last = DocumentRank {
-            lacks_terms: flags & LACKS_TERMS != 0,
-            score: f64::from_bits(u64::from_be_bytes(*score)),
-            document: DocumentId::from_bytes(*document),
-        };
         let total = SearchTotal {
             results: usize::try_from(u32::from_be_bytes(*results)).ok()?,
             is_lower_bound: flags & IS_LOWER_BOUND != 0,
@@ -141,6 +137,21 @@ impl SearchCursor {
         };
         (u64::from_be_bytes(*of_request) == fingerprint).then_some(cursor)
     }
+}
+
+/// Appends a rank; whether it lacks terms is a flag of the cursor.
+fn write_rank(bytes: &mut Vec<u8>, rank: &DocumentRank) {
+    bytes.extend(rank.score.to_bits().to_be_bytes());
+    bytes.extend(rank.document.as_bytes());
+}
+
+/// Reads a rank from the front of `bytes`.
+fn read_rank(bytes: &mut &[u8], lacks_terms: bool) -> Option<DocumentRank> {
+    let (score, rest) = bytes.split_first_chunk()?;
+    let (document, rest) = rest.split_first_chunk()?;
+    *bytes = rest;
+    let score = f64::from_bits(u64::from_be_bytes(*score));
+    Some(DocumentRank { lacks_terms, score, document: DocumentId::from_bytes(*document) })
 }
 
 #[cfg(test)]
@@ -160,7 +171,8 @@ mod tests {
         let total = SearchTotal::new(Limits::SEARCH_TOTAL + 1, true);
         assert!(total.is_lower_bound);
         let log_end = Some("42:9f86d081884c7d65".parse().unwrap());
-        let block = BlockPosition { document: last.document, block: BlockId::from_bytes([8; 16]) };
+        let rank = DocumentRank { score: 0.05, document: DocumentId::from_bytes([6; 16]), ..last };
+        let block = BlockPosition { rank, block: BlockId::from_bytes([8; 16]) };
         let (block, now) = (Some(block), Some(Timestamp::from_millis(-1)));
         for (log_end, block, now) in
             [(None, None, None), (log_end, None, now), (log_end, block, None), (None, block, now)]

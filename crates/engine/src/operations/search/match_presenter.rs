@@ -61,7 +61,7 @@ pub(super) struct SearchResults {
     pub(super) items: Vec<SearchMatch>,
     /// The number of results, as of this page.
     pub(super) total: SearchTotal,
-    /// The rank after which the next page starts, and where within the document after it.
+    /// The rank after which the next page starts, and where within a document after it.
     pub(super) next: Option<(DocumentRank, Option<BlockPosition>)>,
 }
 
@@ -148,7 +148,7 @@ impl MatchPresenter<'_, '_, '_> {
             let Some(shown) = self.read(document, matcher.is_some())? else { continue };
             let blocks = self.ranked_blocks(&shown.texts, matcher.as_deref_mut())?;
             counted += blocks.len();
-            let done = page.block.filter(|position| position.document == document);
+            let done = page.block.filter(|position| position.rank.document == document);
             let done = done.and_then(|position| {
                 blocks.iter().position(|matched| matched.block == position.block)
             });
@@ -159,7 +159,7 @@ impl MatchPresenter<'_, '_, '_> {
             for matched in blocks.by_ref().take(room) {
                 let block = matched.block;
                 items.push(self.present(&hit, Some(block), matched.snippet(), shown.times));
-                within = Some(BlockPosition { document, block });
+                within = Some(BlockPosition { rank: hit.rank, block });
             }
             if blocks.next().is_some() {
                 has_more = true;

@@ -41,12 +41,21 @@ impl<'c> PageRequest<'c> {
 
     /// The documents that the page needs from the index: one more than it has results tells whether
     /// there is a next page, and each document has a block at least. The first page counts the
-    /// blocks of all.
+    /// blocks of all, and one that begins within a document skips any number of them.
     pub(super) const fn index_limit(&self) -> usize {
         match self.group {
-            SearchGroup::Block if self.is_first() => usize::MAX,
+            SearchGroup::Block if self.is_first() || self.block.is_some() => usize::MAX,
             SearchGroup::Block | SearchGroup::Document => self.limit.saturating_add(1),
         }
+    }
+
+    /// Whether the page has a document that ranks after the position. If it begins within one, only
+    /// documents that were written since rank before that: with them the page could end before it,
+    /// and the next page would repeat its first blocks.
+    fn includes(&self, rank: &DocumentRank) -> bool {
+        self.block.is_none_or(|BlockPosition { rank: within, .. }| {
+            rank.document == within.document || within.order(rank).is_lt()
+        })
     }
 }
 
@@ -69,6 +78,7 @@ impl RankedHits {
     /// The page of the best hits of terms, of which the index gave more.
     pub(super) fn of_terms(list: HitList, page: PageRequest<'_>) -> Self {
         let HitList { mut hits, total, .. } = list;
+        hits.retain(|hit| page.includes(&hit.rank));
         let rest = hits.split_off(page.limit.min(hits.len()));
         let has_more = !rest.is_empty();
         Self { hits, rest, known: total, known_blocks: None, has_more }
@@ -82,7 +92,9 @@ impl RankedHits {
         page: PageRequest<'_>,
         matcher: &mut PatternSetMatcher<'_>,
     ) -> Result<Self> {
-        let may_match = |hit: &Hit| candidates.binary_search(&hit.rank.document).is_ok();
+        let may_match = |hit: &Hit| {
+            page.includes(&hit.rank) && candidates.binary_search(&hit.rank.document).is_ok()
+        };
         let mut hits = hits.into_iter().filter(may_match);
         let mut found = Vec::new();
         while found.len() < page.limit
@@ -112,7 +124,7 @@ impl RankedHits {
         };
         let mut ranks: Vec<DocumentRank> = counts.into_iter().map(rank).collect();
         if let Some(RankPosition { last, .. }) = page.after {
-            ranks.retain(|rank| last.order(rank).is_lt());
+            ranks.retain(|rank| last.order(rank).is_lt() && page.includes(rank));
         }
         ranks.sort_unstable_by(DocumentRank::order);
         let has_more = ranks.len() > page.limit;
