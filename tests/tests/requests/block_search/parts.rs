@@ -73,14 +73,19 @@ fn a_cursor_leads_on_while_blocks_come_and_go() {
 }
 
 #[test]
-fn a_cursor_of_another_place_is_refused() {
+fn a_cursor_of_another_search_is_refused() {
     let shelf = shelf();
     let mut cursor = None;
     next(&shelf, "a.", 3, &mut cursor);
-    let other = SearchBlocks::new(shelf.id("a5"), "a.").after(cursor.unwrap());
+    let cursor = cursor.unwrap();
+    let other = |request: SearchBlocks| request.context(0, 0).after(&cursor);
+    let here = SearchBlocks::new(shelf.id("trip"), "a.");
     let foreign = |text: &str| SearchBlocks::new(shelf.id("trip"), "a.").after(text);
     for request in [
-        other,
+        other(SearchBlocks::new(shelf.id("a5"), "a.")),
+        other(SearchBlocks::new(shelf.id("trip"), "a.$")),
+        other(here.clone().or("b")),
+        other(here.case_sensitive()),
         foreign(""),
         foreign("b"),
         foreign("bäää"),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use leafbase_model::{
-    BlockId, BlockMatch, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result,
-    SearchBlocks, invariant,
+    BlockId, BlockMatch, ContextBlock, DocumentId, Error, ItemsPage, Limits, Paging, PathStep,
+    Result, SearchBlocks, invariant,
 };
 use leafbase_store::{BlockText, SubtreeTexts};
 use leafbase_tree_ops::ReadTree;
@@ -14,6 +14,7 @@ use super::surroundings::Surroundings;
 use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
+use crate::operations::cursor_text::fingerprint_of;
 
 /// A reply ends at the match whose text reaches this length.
 const MAX_REPLY_BYTES: usize = 16 << 20;
@@ -88,14 +89,15 @@ impl<A: AccessScope> Connection<A> {
             let located =
                 tree.locate(within)?.ok_or_else(|| missing().at(request.within_field()))?;
             let patterns = PatternSet::new("pattern", &request.patterns, request.case_sensitive)?;
+            let fingerprint = fingerprint(&request)?;
             let cursor = request.paging.cursor.as_deref();
-            let after = cursor.map(|text| read_cursor(within, text)).transpose()?;
+            let after = cursor.map(|text| read_cursor(fingerprint, text)).transpose()?;
             let texts = VisibleTexts::new(tree);
             let mut page = BlockPage::new(&request);
             let top = (located.document, within);
             page.search(&texts, top, &mut patterns.matcher(), after)?;
             let last = page.items.last().filter(|_| page.has_more);
-            let next_cursor = last.map(|last| write_cursor(within, last.block_id));
+            let next_cursor = last.map(|last| write_cursor(fingerprint, last.block_id));
             Ok(ItemsPage { items: page.items, next_cursor })
         })
     }
@@ -107,14 +109,25 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// The cursor of a reply: the searched block, and the last match.
-fn write_cursor(within: BlockId, last: BlockId) -> String {
-    format!("b{within}{last}")
+/// The fingerprint of a request without its page.
+pub(super) fn fingerprint(request: &SearchBlocks) -> Result<u64> {
+    let mut request = request.clone();
+    request.paging = Paging::default();
+    let request = serde_json::to_vec(&request).map_err(|error| {
+        Error::validation("cannot be written as JSON").with_source(error).at("pattern")
+    })?;
+    Ok(fingerprint_of(&request))
+}
+
+/// The cursor of a reply: the fingerprint of the request, and the last match.
+fn write_cursor(fingerprint: u64, last: BlockId) -> String {
+    format!("b{fingerprint:016x}{last}")
 }
 
 /// The last match of the previous reply.
-fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
-    let last = text.strip_prefix('b').and_then(|text| text.strip_prefix(&within.to_string()));
+fn read_cursor(fingerprint: u64, text: &str) -> Result<BlockId> {
+    let last = text.strip_prefix('b');
+    let last = last.and_then(|text| text.strip_prefix(&format!("{fingerprint:016x}")));
     let last = last.and_then(|last| last.parse().ok());
     last.ok_or_else(|| Error::validation("the cursor is not of this search").at("cursor"))
 }

@@ -1,17 +1,16 @@
 //! The search for blocks in all documents that filters select.
 
 use leafbase_model::{
-    BlockId, BlockMatch, DocumentId, Error, ErrorKind, ItemsPage, Paging, Result, SearchBlocks,
+    BlockId, BlockMatch, DocumentId, Error, ErrorKind, ItemsPage, Result, SearchBlocks,
     SearchDocuments,
 };
 use leafbase_tree_ops::ReadTree;
 
-use super::blocks::BlockPage;
+use super::blocks::{BlockPage, fingerprint};
 use super::patterns::{PatternSet, PatternSetMatcher};
 use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::operations::cursor_text::fingerprint_of;
 
 impl<A: AccessScope> Connection<A> {
     pub(super) fn search_documents_for_blocks(
@@ -53,16 +52,6 @@ fn selection(request: &SearchBlocks) -> SearchDocuments {
     search.mode = request.mode;
     search.filter = request.filter.clone();
     search
-}
-
-/// The fingerprint of a request without its page.
-fn fingerprint(request: &SearchBlocks) -> Result<u64> {
-    let mut request = request.clone();
-    request.paging = Paging::default();
-    let request = serde_json::to_vec(&request).map_err(|error| {
-        Error::validation("cannot be written as JSON").with_source(error).at("pattern")
-    })?;
-    Ok(fingerprint_of(&request))
 }
 
 /// Where a page ends: in a document after a match, or before a document.
