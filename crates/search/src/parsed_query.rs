@@ -87,31 +87,23 @@ impl ParsedQuery {
     /// [`leafbase_model::ErrorKind::LimitExceeded`] at `include` for more than [`MAX_QUERY_TERMS`]
     /// texts, and at `include[n]` for one that is longer than [`MAX_QUERY_TERM_BYTES`].
     pub fn new<T: AsRef<str>>(texts: &[T], mode: TermMode) -> Result<Self> {
-        Self::in_languages(texts, mode, &Languages::default())
-    }
-
-    /// Like [`Self::new`], with the stems of these languages.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
-    pub fn in_languages<T: AsRef<str>>(
-        texts: &[T],
-        mode: TermMode,
-        languages: &Languages,
-    ) -> Result<Self> {
         if texts.len() > MAX_QUERY_TERMS {
             let error = Error::limit("terms of a search", MAX_QUERY_TERMS, texts.len());
             return Err(error.at("include"));
         }
-        let mut clauses = Vec::new();
-        for (index, text) in texts.iter().enumerate() {
-            let text = text.as_ref();
-            if text.len() > MAX_QUERY_TERM_BYTES {
-                let error = Error::limit("bytes of a term", MAX_QUERY_TERM_BYTES, text.len());
-                return Err(error.at(format_args!("include[{index}]")));
-            }
-            clauses.extend(parse_text(languages, text));
+        let lengths = texts.iter().map(|text| text.as_ref().len()).enumerate();
+        for (index, length) in lengths.filter(|(_, length)| *length > MAX_QUERY_TERM_BYTES) {
+            let error = Error::limit("bytes of a term", MAX_QUERY_TERM_BYTES, length);
+            return Err(error.at(format_args!("include[{index}]")));
         }
+        Ok(Self::in_languages(texts, mode, &Languages::default()))
+    }
+
+    /// Like [`Self::new`], with the stems of these languages, and without limits: a caller has
+    /// checked the texts of each field.
+    pub fn in_languages<T: AsRef<str>>(texts: &[T], mode: TermMode, languages: &Languages) -> Self {
+        let mut clauses: Vec<QueryClause> =
+            texts.iter().flat_map(|text| parse_text(languages, text.as_ref())).collect();
         let mut seen = HashSet::new();
         // Words that differ in case alone are one clause.
         let key = |clause: &QueryClause| QueryClause {
@@ -131,7 +123,7 @@ impl ParsedQuery {
                 clause.parts.clear();
             }
         }
-        Ok(Self { clauses, mode })
+        Self { clauses, mode }
     }
 
     /// The query for documents with any of these phrases: each text is one, without prefixes and

@@ -23,7 +23,13 @@ fn patterns_and_terms() {
     around(&host.notes, 1_000, "pattern[1]", |size| {
         find(json!({"pattern": ["x", "x".repeat(size)]}))
     });
-    around(&host.notes, 32, "include", |size| search(json!({"include": vec!["x"; size]})));
+    for field in ["include", "title", "exclude"] {
+        around(&host.notes, 32, field, |size| {
+            let mut body = json!({"include": vec!["x"; 32], "title": vec!["x"; 32]});
+            body[field] = json!(vec!["x"; size]);
+            search(body)
+        });
+    }
     around(&host.notes, 256, "include[1]", |size| {
         search(json!({"include": ["x", "x".repeat(size)]}))
     });

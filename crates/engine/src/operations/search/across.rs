@@ -160,8 +160,9 @@ impl<A: Unbatched> Connection<A> {
     ///   it belongs to another history of the space. Scoped connections accept it.
     /// - [`crate::ErrorKind::LimitExceeded`] at `limit`, at `include`, `title` and `exclude` for
     ///   more than 32 texts, at `include[n]` and the like for one of more than 256 bytes, at
-    ///   `regexps` for more than 8 patterns, at `documentIds` and `folderIds` for more than
-    ///   [`crate::Limits::blocks_per_request`], and at a pattern that exceeds its step budget.
+    ///   `regexps` for more than 8 patterns, at a pattern of more than
+    ///   [`crate::Limits::PATTERN_BYTES`] bytes or one that exceeds its step budget, and at
+    ///   `documentIds` and `folderIds` for more than [`crate::Limits::blocks_per_request`].
     /// - [`crate::ErrorKind::InvalidPattern`] at the pattern.
     /// - [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`.
     /// - For days, the errors of [`Connection::list_documents`].
@@ -335,15 +336,15 @@ impl<A: AccessScope> Connection<A> {
 
 impl SearchQuery {
     fn parse(request: &SearchDocuments, languages: &Languages) -> Result<Self> {
+        check_texts("include", &request.include)?;
         check_texts("title", &request.title)?;
         check_texts("exclude", &request.exclude)?;
         let texts: Vec<&String> = request.include.iter().chain(&request.title).collect();
-        let terms = ParsedQuery::in_languages(&texts, request.term_mode, languages)?;
+        let terms = ParsedQuery::in_languages(&texts, request.term_mode, languages);
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         let title = (!request.title.is_empty())
-            .then(|| ParsedQuery::in_languages(&request.title, TermMode::All, languages))
-            .transpose()?;
+            .then(|| ParsedQuery::in_languages(&request.title, TermMode::All, languages));
         let exclude = (!request.exclude.is_empty()).then(|| ParsedQuery::phrases(&request.exclude));
         let has_embedding = fusion::has_embedding(request);
         Ok(Self { terms, patterns: patterns.transpose()?, title, exclude, has_embedding })
