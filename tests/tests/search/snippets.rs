@@ -63,6 +63,15 @@ fn patterns_are_shown_in_markdown() {
 }
 
 #[test]
+fn a_comment_is_not_shown_for_a_pattern() {
+    let shelf = Shelf::of(&[("Trip", "")]);
+    let block = shelf.notes.insert_markdown("see **foo** bar", shelf.id("Trip")).unwrap()[0].id;
+    shelf.notes.add_comments(AddComments::new([CommentDraft::new(block, "bar")])).unwrap();
+    let found = &shelf.search(SearchDocuments::pattern("bar$"))[0];
+    assert_eq!(found.markdown, "see **foo** **bar**");
+}
+
+#[test]
 fn blocks_with_hits_are_named_in_reading_order() {
     let shelf = Shelf::new();
     let document = shelf.put("hit in the title", "no\n\nhit one\n\nno");

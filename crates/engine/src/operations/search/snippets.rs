@@ -171,8 +171,9 @@ fn for_each_matched_text<'t>(
     for (index, text) in block.words().enumerate() {
         let mut matches = highlighter.matches(&text);
         // Plain text that is the markdown without its markers is shown once, with both kinds of
-        // matches.
-        if !by_pattern.is_empty()
+        // matches. Patterns do not search the other texts, even if the markdown ends like one.
+        if index == 0
+            && !by_pattern.is_empty()
             && let Some(start) = block.pattern().strip_suffix(&*text).map(str::len)
         {
             let (within, others) = by_pattern.into_iter().partition(|range| range.start >= start);
