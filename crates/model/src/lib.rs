@@ -173,6 +173,8 @@ pub use requests::page_markdown::{
 pub use requests::queries::{
     Condition, CountItems, Direction, ItemFilter, Operator, QueryItems, Sort,
 };
+#[doc(hidden)]
+pub use requests::query_text::is_emoji;
 pub use requests::ranges::{BlockOrder, DuplicateBlocks, ShiftBlocks, ShiftDirection, SortBlocks};
 pub use requests::replacements::{Needle, ReplaceText, ReplacedBlock, ReplacedText};
 pub use requests::search::{SearchBlocks, SearchDocuments, SearchGroup, TermMode};

@@ -21,7 +21,7 @@ pub(crate) mod links;
 pub(crate) mod lookups;
 pub(crate) mod page_markdown;
 pub(crate) mod queries;
-mod query_text;
+pub(crate) mod query_text;
 pub(crate) mod ranges;
 pub(crate) mod replacements;
 pub(crate) mod search;

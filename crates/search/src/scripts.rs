@@ -1,5 +1,4 @@
-//! Scripts that are written without spaces between words, or attach particles to them; and emoji,
-//! which are words by themselves.
+//! Scripts that are written without spaces between words, or attach particles to them.
 
 /// Whether text in this letter's script is tokenized into pairs of characters: Chinese, Japanese,
 /// Korean, Thai, Lao, Khmer, Burmese. Excludes punctuation and digits of these scripts.
@@ -26,26 +25,9 @@ pub(crate) fn is_unspaced(letter: char) -> bool {
         | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
-/// Whether it is an emoji, or a symbol used as one: stars, ticks, crosses, weather, flags.
-pub(crate) const fn is_emoji(letter: char) -> bool {
-    matches!(letter as u32,
-        0x231A..=0x231B | 0x23E9..=0x23FA | 0x2600..=0x27BF | 0x2B1B..=0x2B1C | 0x2B50..=0x2B55
-        | 0x1F000..=0x1FAFF)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{is_emoji, is_unspaced};
-
-    #[test]
-    fn emoji() {
-        for letter in "🎉❤✅⭐⌚☀🇫🫠👍☑".chars() {
-            assert!(is_emoji(letter), "{letter}");
-        }
-        for letter in "a1東→•©–€│".chars() {
-            assert!(!is_emoji(letter), "{letter}");
-        }
-    }
+    use super::is_unspaced;
 
     #[test]
     fn letters_of_each_script() {

@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
+use leafbase_model::is_emoji;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::fold::{fold, is_ignored};
-use crate::scripts::{is_emoji, is_unspaced};
+use crate::scripts::is_unspaced;
 
 /// A segment of a text. Ranges are bytes of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]

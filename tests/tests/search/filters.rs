@@ -209,4 +209,14 @@ fn queries_as_people_type_them() {
     ] {
         assert_eq!(found(text), expected, "{text}");
     }
+    let long = "прочитал о поездке ".repeat(20);
+    assert_eq!(found(&format!("{long} title:bus lisbon")), "Bus");
+    shelf.put("Party", "🎉 in Lisbon");
+    for (text, expected) in [
+        ("🎉 in:\"Old trips\"", ""),
+        ("🎉 created:today", "Party"),
+        ("lisbon -🎉", "Bus, Porto, Trip to Lisbon"),
+    ] {
+        assert_eq!(found(text), expected, "{text}");
+    }
 }

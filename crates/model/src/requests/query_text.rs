@@ -1,6 +1,6 @@
 //! Searches as people type them: words and phrases, with filters among them.
 
-use crate::{DayRange, DayRef, FolderRef, SearchDocuments};
+use crate::{DayRange, DayRef, FolderRef, Limits, SearchDocuments};
 
 /// A part of a query: up to a blank outside of quotation marks.
 struct QueryToken<'t> {
@@ -65,8 +65,53 @@ fn day_range(text: &str) -> Option<DayRange> {
     }
 }
 
+/// Whether a search finds a word in the text.
 fn has_word(text: &str) -> bool {
-    text.chars().any(char::is_alphanumeric)
+    text.chars().any(|letter| letter.is_alphanumeric() || is_emoji(letter))
+}
+
+/// Whether a character is an emoji, or a symbol used as one: stars, ticks, crosses, weather, flags.
+/// Each is a word.
+pub const fn is_emoji(letter: char) -> bool {
+    matches!(letter as u32,
+        0x231A..=0x231B | 0x23E9..=0x23FA | 0x2600..=0x27BF | 0x2B1B..=0x2B1C | 0x2B50..=0x2B55
+        | 0x1F000..=0x1FAFF)
+}
+
+/// Words and phrases as texts of a request: one, or as many as their length requires, up to the
+/// limits of a request.
+fn search_texts(words: &[&str]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for word in words.iter().flat_map(|word| short_words(word)) {
+        match texts.last_mut() {
+            Some(text) if text.len() + 1 + word.len() <= Limits::TERM_BYTES => {
+                text.push(' ');
+                text.push_str(word);
+            }
+            _ => texts.push(word.to_owned()),
+        }
+    }
+    texts.truncate(Limits::TERMS);
+    texts
+}
+
+/// A part of a query; if it is longer than a text may be, its words, or pieces of them.
+fn short_words(word: &str) -> Vec<&str> {
+    if word.len() <= Limits::TERM_BYTES {
+        return vec![word];
+    }
+    let words = word.split(|letter: char| letter == '"' || letter.is_whitespace());
+    let mut short = Vec::new();
+    for mut rest in words {
+        while !rest.is_empty() {
+            let mut ends = (1..=Limits::TERM_BYTES).rev();
+            let end = ends.find(|end| rest.is_char_boundary(*end)).unwrap_or(rest.len());
+            let (piece, after) = rest.split_at(end);
+            short.push(piece);
+            rest = after;
+        }
+    }
+    short
 }
 
 impl SearchDocuments {
@@ -82,7 +127,9 @@ impl SearchDocuments {
     /// | `-word`, `-"two words"` | without this word or phrase |
     ///
     /// A value with blanks is put in quotation marks: `in:"Old recipes"`. A query of filters alone
-    /// finds all documents that they select.
+    /// finds all documents that they select. Words of more than [`Limits::TERM_BYTES`] become
+    /// several texts of the request, the last word of each a prefix, and those beyond
+    /// [`Limits::TERMS`] texts are left out; a phrase of more bytes is searched as its words.
     ///
     /// ```
     /// use leafbase_model::{DayRange, DayRef, SearchDocuments};
@@ -98,9 +145,8 @@ impl SearchDocuments {
                 words.push(token.source);
             }
         }
-        let words = words.join(" ");
-        if has_word(&words) || !words.is_empty() && request == Self::default() {
-            request.include.push(words);
+        if words.iter().any(|word| has_word(word)) || request == Self::default() {
+            request.include = search_texts(&words);
         }
         if request.include.is_empty() && request.title.is_empty() {
             // Matches every block, and so all documents that the filters select.
@@ -195,7 +241,12 @@ mod tests {
                 "a modified:>=2026-01-01 modified:<=today",
                 words("a").modified(DayRange { from: Some(day), to: Some(DayRef::Today) }),
             ),
-            ("-bus", all.without("bus")),
+            ("-bus", all.clone().without("bus")),
+            // Emoji are words, and other symbols are not.
+            ("🎉 tag:fun", words("🎉").tagged("fun")),
+            ("party -🎉", words("party").without("🎉")),
+            ("title:☀️", SearchDocuments::default().titled("☀️")),
+            ("→ tag:fun", all.tagged("fun")),
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
@@ -226,6 +277,38 @@ mod tests {
         assert_eq!(read("in:trash in:Recipes"), read("in:trash").and("in:Recipes").no_patterns());
         assert!(read("in:trash in:Recipes").check().is_ok());
         assert_eq!(read("").regexps, [""]);
+    }
+
+    #[test]
+    fn long_queries_are_several_texts() {
+        let include = |text: &str| {
+            let request = read(text);
+            assert_eq!((request.regexps.len(), request.check().is_ok()), (0, true));
+            assert!(request.include.iter().all(|text| text.len() <= Limits::TERM_BYTES));
+            request.include
+        };
+        let sentence = ["слово"; 60].join(" ");
+        let parts = [23, 23, 14].map(|words| vec!["слово"; words].join(" "));
+        assert_eq!(include(&sentence), parts);
+        // A phrase stays together.
+        let phrase = format!("\"{}\"", ["train"; 20].join(" "));
+        let texts = include(&format!("{phrase} {} {phrase} tag:travel", ["x"; 40].join(" ")));
+        assert_eq!(texts, [format!("{phrase} {}", ["x"; 40].join(" ")), phrase]);
+        // What is longer than a text is cut between words, or within one.
+        let long = format!("\"{}\"", ["train"; 50].join(" "));
+        assert_eq!(include(&long), [42, 8].map(|words| vec!["train"; words].join(" ")));
+        assert_eq!(include(&"東".repeat(200)), [85, 85, 30].map(|length| "東".repeat(length)));
+        assert_eq!(include(&sentence.repeat(100)).len(), Limits::TERMS);
+    }
+
+    #[test]
+    fn emoji() {
+        for letter in "🎉❤✅⭐⌚☀🇫🫠👍☑".chars() {
+            assert!(is_emoji(letter), "{letter}");
+        }
+        for letter in "a1東→•©–€│".chars() {
+            assert!(!is_emoji(letter), "{letter}");
+        }
     }
 
     impl SearchDocuments {
