@@ -113,9 +113,11 @@ fn tags_follow_every_write() {
 fn tags_come_in_pages() {
     let (space, notes, [a, b]) = shelf();
     notes.insert_markdown("#a #ab #B #b/c #c", a).unwrap();
-    notes.insert_markdown("#ab", b).unwrap();
+    notes.insert_markdown("#ab #Οδός #ΟΔΌΣΗΜΑ", b).unwrap();
     for (prefix, expected) in [
-        ("", "a 1, ab 2, B 1, b/c 1, c 1"),
+        ("", "a 1, ab 2, B 1, b/c 1, c 1, Οδός 1, ΟΔΌΣΗΜΑ 1"),
+        ("ΟΔΌΣ", "Οδός 1, ΟΔΌΣΗΜΑ 1"),
+        ("οδόση", "ΟΔΌΣΗΜΑ 1"),
         ("A", "a 1, ab 2"),
         (" #b", "B 1, b/c 1"),
         ("b/", "b/c 1"),

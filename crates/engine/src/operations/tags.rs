@@ -43,16 +43,16 @@ impl<A: AccessScope> Connection<A> {
     pub fn list_tags(&self, request: ListTags) -> Result<ItemsPage<TagCount>> {
         let ListTags { prefix, paging, .. } = request;
         paging.check()?;
-        let prefix = prefix.trim().trim_start_matches('#').to_lowercase();
-        let after = paging.cursor.as_deref().map(|text| tag_of_cursor(text, &prefix));
+        let prefixes = lower_prefixes(prefix.trim().trim_start_matches('#'));
+        let after = paging.cursor.as_deref().map(|text| tag_of_cursor(text, &prefixes));
         let after = after.transpose()?;
         let limit = paging.limit.unwrap_or(usize::MAX);
         self.operation("list_tags").read(|tree| {
             // One more than the page shows whether another page follows.
             let most = limit.saturating_add(1);
             let mut found = match tree.visibility().roots() {
-                None => all_tags(tree, &prefix, after.as_deref(), most)?,
-                Some(roots) => scope_tags(tree, roots, &prefix, after.as_deref())?,
+                None => all_tags(tree, &prefixes, after.as_deref(), most)?,
+                Some(roots) => scope_tags(tree, roots, &prefixes, after.as_deref())?,
             };
             let goes_on = found.len() > limit;
             found.truncate(limit);
@@ -63,21 +63,38 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
+/// The lowercase forms of a prefix, sorted. A sigma at its end is a final one if the tag or a word
+/// of it ends there, and else another letter.
+fn lower_prefixes(prefix: &str) -> Vec<String> {
+    let lower = prefix.to_lowercase();
+    match lower.strip_suffix(['ς', 'σ']) {
+        Some(start) => ["ς", "σ"].map(|sigma| format!("{start}{sigma}")).to_vec(),
+        None => vec![lower],
+    }
+}
+
+fn has_prefix(tag: &str, prefixes: &[String]) -> bool {
+    prefixes.iter().any(|prefix| tag.starts_with(prefix))
+}
+
 fn all_tags(
     tree: &Tree<'_>,
-    prefix: &str,
+    prefixes: &[String],
     after: Option<&str>,
     most: usize,
 ) -> Result<CountedTags> {
-    let counted = tree.full_reader()?.counted_tags(prefix, after, most)?;
-    let shown = counted.into_iter().map(|it| (it.tag, TagCount::new(it.form, it.documents)));
-    Ok(shown.collect())
+    let mut found = Vec::new();
+    for prefix in prefixes {
+        let counted = tree.full_reader()?.counted_tags(prefix, after, most - found.len())?;
+        found.extend(counted.into_iter().map(|it| (it.tag, TagCount::new(it.form, it.documents))));
+    }
+    Ok(found)
 }
 
 fn scope_tags(
     tree: &Tree<'_>,
     roots: &ScopeRoots,
-    prefix: &str,
+    prefixes: &[String],
     after: Option<&str>,
 ) -> Result<CountedTags> {
     let mut counted: BTreeMap<String, TagCount> = BTreeMap::new();
@@ -89,13 +106,13 @@ fn scope_tags(
             counted.entry(tag).or_insert_with(|| TagCount::new(form, 0)).document_count += 1;
         }
     }
-    counted.retain(|tag, _| tag.starts_with(prefix) && after.is_none_or(|after| **tag > *after));
+    counted.retain(|tag, _| has_prefix(tag, prefixes) && after.is_none_or(|after| **tag > *after));
     Ok(counted.into_iter().collect())
 }
 
 /// The tag after which a page begins.
-fn tag_of_cursor(text: &str, prefix: &str) -> Result<String> {
+fn tag_of_cursor(text: &str, prefixes: &[String]) -> Result<String> {
     let foreign = || Error::validation("the cursor is not of this list of tags").at("cursor");
     let tag = read_cursor(text).and_then(|bytes| String::from_utf8(bytes).ok());
-    tag.filter(|tag| !tag.is_empty() && tag.starts_with(prefix)).ok_or_else(foreign)
+    tag.filter(|tag| !tag.is_empty() && has_prefix(tag, prefixes)).ok_or_else(foreign)
 }

@@ -21,7 +21,7 @@ use crate::{Paging, Result};
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct ListTags {
-    /// Prefix of the tags, in either case.
+    /// Prefix of the tags, in either case; a sigma at its end may be a final one or not.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[cfg_attr(feature = "schemars", schemars(default))]
     pub prefix: String,
