@@ -242,7 +242,6 @@ pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;
 pub use operations::flat_blocks::FlatBlock;
 pub use operations::history::differences::{DocumentDiff, TextDiff, TextPart};
-#[cfg(feature = "search")]
 pub use operations::id_prefixes::FoundIds;
 #[cfg(feature = "search")]
 pub use operations::links::mentions::TitleMention;

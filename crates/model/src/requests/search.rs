@@ -60,7 +60,8 @@ pub struct SearchDocuments {
     pub term_mode: TermMode,
     /// Terms that the title must have, all of them. They are search terms, too.
     pub title: Vec<String>,
-    /// Words and phrases, of which the documents have none: exactly as written, but for case.
+    /// Words and phrases, of which the documents have none. Case, accents and width are ignored,
+    /// and neither prefixes nor inflections count.
     pub exclude: Vec<String>,
     /// Patterns, of which at least one must match a block.
     pub regexps: Vec<String>,

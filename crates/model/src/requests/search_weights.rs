@@ -14,7 +14,7 @@ use crate::{Error, Limits, Result};
 /// The score of the words, in which title, headings and body count by their weights, is multiplied
 /// by `1 + recency * r + links * l`. The share `r` is 1 for a document that was modified just now,
 /// and halves with each half-life since; `l` is `n / (n + 4)` for a document that `n` others link
-/// to. Documents with all terms still come before others.
+/// to, of which 100 count. Documents with all terms still come before others.
 ///
 /// ```
 /// use leafbase_model::{SearchDocuments, SearchWeights};
