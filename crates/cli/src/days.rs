@@ -178,17 +178,30 @@ fn to_day(date: Date) -> CliResult<Day> {
 }
 
 /// The text of a search with the days of its filters as dates, `created:>=last-monday` among them.
+/// Phrases stay as they are.
 pub(crate) fn in_query(notes: &Connection, text: &str) -> CliResult<String> {
-    let mut words = Vec::new();
-    for word in text.split(' ') {
-        words.push(match word.split_once(':') {
-            Some((name @ ("created" | "modified"), days)) => {
-                dated(notes, days)?.map_or_else(|| word.to_owned(), |days| format!("{name}:{days}"))
-            }
-            _ => word.to_owned(),
-        });
-    }
-    Ok(words.join(" "))
+    // A mark that is not closed is a character like any other.
+    let mut closed_marks = text.matches('"').count() / 2 * 2;
+    let mut is_quoted = false;
+    let words = text.split(|letter: char| {
+        if letter == '"' && closed_marks > 0 {
+            closed_marks -= 1;
+            is_quoted = !is_quoted;
+        }
+        letter.is_whitespace() && !is_quoted
+    });
+    let dated = words.map(|word| {
+        let filter = word.split_once(':').filter(|(name, _)| is_of_days(name));
+        let Some((name, days)) = filter else { return Ok(word.to_owned()) };
+        let days = dated(notes, days.trim_matches('"'))?;
+        Ok(days.map_or_else(|| word.to_owned(), |days| format!("{name}:{days}")))
+    });
+    Ok(dated.collect::<CliResult<Vec<_>>>()?.join(" "))
+}
+
+/// Whether a filter of this name has days as its value.
+fn is_of_days(name: &str) -> bool {
+    ["created", "modified"].iter().any(|filter| name.eq_ignore_ascii_case(filter))
 }
 
 /// `DAY`, `>=DAY`, `<=DAY` or `DAY..DAY` with dates; none if it has another form.

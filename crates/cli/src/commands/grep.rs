@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use clap::Args;
-use leafbase::{
-    BlockId, BlockMatch, Connection, DocumentId, Fetch, FolderRef, Limits, SearchBlocks,
-};
+use leafbase::{BlockId, BlockMatch, Connection, DocumentId, FolderRef, Limits, SearchBlocks};
 
 use crate::catalog::FolderCatalog;
 use crate::context::CommandContext;
@@ -37,7 +35,7 @@ pub(crate) struct GrepCommand {
     /// Match case
     #[arg(long, overrides_with = "ignore_case")]
     case_sensitive: bool,
-    /// Show the number of each block in its document, the title being 1
+    /// Show the number of each block in its document, the title being 1; items of collections count
     #[arg(short = 'n', long)]
     number: bool,
     /// Show only what matches, each match on a line
@@ -252,7 +250,7 @@ impl GrepCommand {
 }
 
 /// The lines of a block with a match, each with the parts that match; all lines if the matches are
-/// empty.
+/// empty. A match of a line break alone is at the end of its line.
 fn matching_lines(found: &BlockMatch) -> Vec<(&str, Vec<Range<usize>>)> {
     let mut begin = 0;
     let mut lines = Vec::new();
@@ -261,7 +259,8 @@ fn matching_lines(found: &BlockMatch) -> Vec<(&str, Vec<Range<usize>>)> {
         let within = found.ranges.iter().filter_map(|range| {
             // A match may go on in the next line.
             let part = range.start.max(begin)..range.end.min(end);
-            (part.start < part.end).then(|| part.start - begin..part.end - begin)
+            let has_part = part.start < part.end || range.start == end;
+            has_part.then(|| part.start - begin..part.end - begin)
         });
         let ranges: Vec<_> = within.collect();
         if !ranges.is_empty() || found.ranges.is_empty() {
@@ -273,8 +272,14 @@ fn matching_lines(found: &BlockMatch) -> Vec<(&str, Vec<Range<usize>>)> {
     lines
 }
 
-/// The blocks of a document in reading order, numbered from 1.
+/// The blocks of a document in the order in which they are searched, numbered from 1.
 fn block_numbers(notes: &Connection, document: DocumentId) -> CliResult<HashMap<BlockId, usize>> {
-    let tree = notes.fetch(Fetch::new(document))?;
-    Ok(tree.walk().map(|(_, block)| block.id).zip(1..).collect())
+    let mut numbers = HashMap::new();
+    let mut request = SearchBlocks::new(document, "").context(0, 0);
+    loop {
+        let page = notes.search_blocks(request.clone())?;
+        numbers.extend(page.iter().map(|block| block.block_id).zip(numbers.len() + 1..));
+        let Some(cursor) = page.next_cursor else { return Ok(numbers) };
+        request = request.after(cursor);
+    }
 }
