@@ -90,6 +90,29 @@ impl Bench {
             .unwrap();
         store.close().unwrap();
     }
+
+    /// Changes the body of a row of this keyspace, and gives it a valid checksum. False if there is
+    /// no such row.
+    fn harm_body(&self, tag: u8, number: usize, harm: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let store = directory::open(&self.from, &OpenOptions::new()).unwrap();
+        let mut found = Vec::new();
+        let (from, to) = ([tag], [tag + 1]);
+        let visit = &mut |key: &[u8], value: &[u8]| {
+            found.push((key.to_vec(), rows::body(key, value).unwrap()));
+            Ok(ControlFlow::Continue(()))
+        };
+        let range = leafbase_store::kv::KeyRange::half_open(&from, &to);
+        store.snapshot().unwrap().scan(range, visit).unwrap();
+        if let Some((key, body)) = found.get_mut(number) {
+            harm(body);
+            let write = &mut |write: &mut dyn leafbase_store::kv::Transaction| {
+                write.put(key, &rows::seal(key, body))
+            };
+            store.write(WriteOptions::default(), write).unwrap();
+        }
+        store.close().unwrap();
+        number < found.len()
+    }
 }
 
 #[test]
@@ -196,25 +219,61 @@ fn a_lost_name_is_the_last_one_in_the_change_log() {
 #[test]
 fn a_file_of_other_bytes_gets_their_hash() {
     let bench = bench();
-    let store = directory::open(&bench.from, &OpenOptions::new()).unwrap();
-    let mut chunk = None;
-    let from = leafbase_store::kv::KeyRange::half_open(&[0x62], &[0x63]);
-    let visit = &mut |key: &[u8], value: &[u8]| {
-        chunk = Some((key.to_vec(), rows::body(key, value).unwrap()));
-        Ok(std::ops::ControlFlow::Break(()))
-    };
-    store.snapshot().unwrap().scan(from, visit).unwrap();
-    let (key, mut bytes) = chunk.unwrap();
-    bytes[0] ^= 1;
-    let write = &mut |write: &mut dyn leafbase_store::kv::Transaction| {
-        write.put(&key, &rows::seal(&key, &bytes))
-    };
-    store.write(WriteOptions::default(), write).unwrap();
-    store.close().unwrap();
+    bench.harm_body(0x62, 0, |bytes| bytes[0] ^= 1);
     let checked = Space::open(&bench.from).unwrap().check().unwrap();
     assert_eq!(checked.problems.len(), 1, "{checked:?}");
     let report = bench.salvage();
     assert_eq!(report.lost.keys().collect::<Vec<_>>(), [&LossKind::File], "{report:?}");
+}
+
+/// Runs with a valid checksum whose last block has its type and ends too early.
+#[test]
+fn a_block_whose_type_alone_is_readable_is_lost_and_its_children_are_not() {
+    let mut remade = 0;
+    for damaged in 0.. {
+        let bench = bench();
+        if !bench.harm_body(0x10, damaged, |body| body.truncate(body.len() - 1)) {
+            break;
+        }
+        let report = bench.salvage();
+        assert!(report.lost[&LossKind::Block] > 0, "{report:#?}");
+        let losses = report.losses.iter();
+        remade += losses.filter(|loss| loss.message.starts_with("its data is lost")).count();
+    }
+    assert!(remade > 0, "no root was damaged");
+}
+
+/// Bytes that were readable at first, as of a failing disk.
+#[test]
+fn what_becomes_unreadable_during_a_salvage_is_lost() {
+    let bench = bench();
+    let file = bench.from.join(directory::STORE_FILE);
+    let image = fs::read(&file).unwrap();
+    let mut steps = 0;
+    let counted = &mut |_| {
+        steps += 1;
+        ControlFlow::Continue(())
+    };
+    Space::salvage_with(&bench.from, &bench.to, counted).unwrap();
+    let mut with_losses = 0;
+    for at in (0..steps).step_by(steps / 40) {
+        let (to, mut done) = (bench.to.with_extension(at.to_string()), 0);
+        let zeroed = &mut |_| {
+            done += 1;
+            if done == at {
+                let mut bytes = image.clone();
+                bytes[4096..].fill(0);
+                fs::write(&file, bytes).unwrap();
+            }
+            ControlFlow::Continue(())
+        };
+        match Space::salvage_with(&bench.from, &to, zeroed) {
+            Ok(report) => with_losses += usize::from(!report.is_whole()),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupted, "{at}: {error:?}"),
+        }
+        fs::write(&file, &image).unwrap();
+    }
+    assert!(with_losses > 0, "{steps} steps");
 }
 
 #[test]
@@ -361,9 +420,13 @@ fn what_is_no_space_is_not_salvaged() {
         assert_eq!(Space::salvage(&bench.from, &bench.to).unwrap_err().kind(), kind);
         assert!(!bench.to.exists());
     };
-    let space = Space::open(&bench.from).unwrap();
-    refused(ErrorKind::AlreadyOpen);
-    space.close().unwrap();
+    for options in
+        [Space::builder(), Space::builder().shared(true), Space::builder().read_only(true)]
+    {
+        let space = options.open(&bench.from).unwrap();
+        refused(ErrorKind::AlreadyOpen);
+        space.close().unwrap();
+    }
     let image = fs::read(&file).unwrap();
     fs::write(&file, &image[..200]).unwrap();
     refused(ErrorKind::Corrupted);

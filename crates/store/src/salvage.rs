@@ -37,6 +37,8 @@ mod trees;
 const LISTED: usize = 1_000;
 /// The name of what lost its name.
 const RECOVERED: &str = "Recovered";
+/// The loss of a block that is reconstructed.
+const DATA_IS_LOST: &str = "its data is lost: a new block under its ID keeps what belongs to it";
 
 /// The kind of a lost thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -191,7 +193,7 @@ pub fn salvage(
         done += 1;
         if progress(done).is_break() { Err(canceled()) } else { Ok(()) }
     };
-    // The lock is held to the end: no other handle may write to the damaged space in the meantime.
+    // The lock is held to the end: no other handle may open the damaged space in the meantime.
     let mut reader = RawPageReader::open(store, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
     let mut lost =

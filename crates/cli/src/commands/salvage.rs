@@ -36,7 +36,7 @@ impl SalvageCommand {
                 progress.report(step.done, step.total)
             })
         };
-        // No other program may write while pages are read without the store.
+        // Pages are read without the store: no other program may have it open, not even shared.
         let report = context.retry_while_open(saving).map_err(recovery_error)?;
         drop(progress);
         let exit = if report.is_whole() { Exit::Done } else { Exit::Damaged };
@@ -81,9 +81,13 @@ impl SalvageCommand {
     }
 }
 
-/// Replaces the hint for damage beyond recovery: the usual one would name this command.
+/// Replaces hints: the usual one for damage names this command, and the one for an open space says
+/// that sharing it would do.
 fn recovery_error(error: Error) -> CliError {
-    let is_hopeless = error.kind() == ErrorKind::Corrupted;
-    let error = CliError::from(error);
-    if is_hopeless { error.hint("nothing of it is readable; restore a backup") } else { error }
+    let hint = match error.kind() {
+        ErrorKind::Corrupted => "nothing of it is readable; restore a backup",
+        ErrorKind::AlreadyOpen => "close every program that has it open, or wait: --wait 60",
+        _ => return CliError::from(error),
+    };
+    CliError::from(error).hint(hint)
 }

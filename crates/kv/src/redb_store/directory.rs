@@ -240,7 +240,7 @@ fn open_in_shared_handles(path: &Path) -> Error {
     Error::new(ErrorKind::AlreadyOpen, message)
 }
 
-/// The files of a store that may be too corrupt to open, locked against writers.
+/// The files of a store that may be too corrupt to open, locked against all other handles.
 #[derive(Debug)]
 pub struct RawFiles {
     /// The main file.
@@ -261,7 +261,7 @@ pub fn open_raw(path: &Path) -> Result<RawFiles> {
         Err(error) if error.kind() == ErrorKind::NewerFormat => return Err(error),
         _ => {}
     }
-    let lock = lock(path, true)?;
+    let lock = lock_for_raw_reads(path)?;
     let open = |name: &str| -> io::Result<Box<dyn StorageBackend>> {
         let backend = FileBackend::new(File::open(path.join(name))?);
         Ok(Box::new(backend.map_err(io::Error::other)?))
@@ -416,9 +416,27 @@ fn lock(path: &Path, is_shared: bool) -> Result<Option<FileLock>> {
     if !is_shared && is_held_shared().unwrap_or(false) {
         return Err(open_in_shared_handles(path));
     }
+    Err(open_elsewhere(path))
+}
+
+/// Locks the store exclusively without changing the directory, which may be read-only. Handles
+/// that share a store hold the lock shared and write nevertheless, so a shared lock would not
+/// exclude them.
+fn lock_for_raw_reads(path: &Path) -> Result<Option<FileLock>> {
+    let file = match File::open(path.join(LOCK_FILE)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(cannot_read(path, error)),
+    };
+    let lock = FileLock::try_lock(file, false)
+        .map_err(|error| io_error(&format!("{} could not be locked", path.display()), error))?;
+    lock.map(Some).ok_or_else(|| open_elsewhere(path))
+}
+
+fn open_elsewhere(path: &Path) -> Error {
     let message =
         format!("{} is open in another handle of this or another process", path.display());
-    Err(Error::new(ErrorKind::AlreadyOpen, message))
+    Error::new(ErrorKind::AlreadyOpen, message)
 }
 
 fn exists(path: &Path) -> Error {

@@ -8,7 +8,7 @@ use leafbase_model::{
 };
 
 use super::log::SalvagedLog;
-use super::{CONTINUE, LossKind, OnStep, Salvager};
+use super::{CONTINUE, DATA_IS_LOST, LossKind, OnStep, Salvager};
 use crate::keyspaces::{
     self, BLOCK_LOCATIONS, BLOCKS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
     DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
@@ -16,7 +16,7 @@ use crate::keyspaces::{
 };
 use crate::kv::{KeyRange, Read};
 use crate::records;
-use crate::records::block;
+use crate::records::block::{self, AuthorCache};
 use crate::records::document::{self, StoredDocument};
 use crate::records::location::{self, LocationRecord};
 use crate::records::schema::{self, IndexedSchema};
@@ -136,6 +136,7 @@ impl Salvager<'_> {
     }
 
     fn inventory_blocks(&mut self, inventory: &mut Inventory, step: OnStep<'_>) -> Result<()> {
+        let mut authors = AuthorCache::default();
         self.rows(BLOCKS, &mut |salvage, key, value| {
             step()?;
             let (Some((document, parent, _)), Ok(run)) =
@@ -146,8 +147,9 @@ impl Salvager<'_> {
             };
             inventory.documents.entry(document).or_default();
             for (id, record) in run.entries() {
-                // The type is enough here: the whole record is decoded with its document.
-                let Ok(block_type) = block::type_of(record) else {
+                // The whole record, although only its type is used here: a block that the second
+                // pass cannot decode would be missing where others depend on it.
+                let Ok(decoded) = block::decode(id, record, &mut authors) else {
                     salvage.report.lose(
                         LossKind::Block,
                         format_args!("block {id}"),
@@ -164,6 +166,7 @@ impl Salvager<'_> {
                     );
                     continue;
                 }
+                let block_type = decoded.data.block_type();
                 inventory.known.insert(id, SalvagedBlock { document, parent, block_type });
                 if block_type == BlockType::CollectionItem {
                     inventory.holds_items.insert(parent);
@@ -286,8 +289,7 @@ impl Salvager<'_> {
             let reconstructed = inventory.reconstructed_at(*block, *document, location);
             inventory.reconstructed.insert(*block, reconstructed);
             if !inventory.listed.contains_key(block) {
-                let message = "its data is lost: a new block under its ID keeps what belongs to it";
-                self.report.lose(LossKind::Block, format_args!("block {block}"), message);
+                self.report.lose(LossKind::Block, format_args!("block {block}"), DATA_IS_LOST);
             }
         }
         let (at, rev) = (self.stamp.at, inventory.log.rev());
@@ -306,7 +308,7 @@ impl Salvager<'_> {
 }
 
 impl Inventory {
-    fn reconstructed_at(
+    pub(super) fn reconstructed_at(
         &self,
         block: BlockId,
         document: DocumentId,

@@ -9,7 +9,7 @@ use leafbase_model::{
 };
 
 use super::inventory::{Inventory, ReconstructedBlock};
-use super::{CONTINUE, LossKind, Salvager};
+use super::{CONTINUE, DATA_IS_LOST, LossKind, Salvager};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records::block::{self, AuthorCache};
@@ -48,6 +48,7 @@ impl Salvager<'_> {
                 siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
             siblings.insert(at, (order, *id));
         }
+        self.complete_root(document, inventory, &mut tree);
         self.repair(document, inventory, &mut tree);
         Ok(self.in_order(document, tree))
     }
@@ -90,6 +91,23 @@ impl Salvager<'_> {
                 Ok(CONTINUE)
             },
         )
+    }
+
+    /// Reconstructs a root that the inventory has read and that is unreadable now: bytes of a
+    /// failing disk may differ from one read to the next.
+    fn complete_root(
+        &mut self,
+        document: DocumentId,
+        inventory: &Inventory,
+        tree: &mut DocumentBlocks,
+    ) {
+        let root = document.root();
+        if tree.blocks.contains_key(&root) {
+            return;
+        }
+        let reconstructed = inventory.reconstructed_at(root, document, None);
+        tree.blocks.insert(root, self.reconstructed_record(root, &reconstructed));
+        self.report.lose(LossKind::Block, format_args!("block {root}"), DATA_IS_LOST);
     }
 
     fn reconstructed_record(&self, id: BlockId, reconstructed: &ReconstructedBlock) -> BlockRecord {

@@ -47,8 +47,9 @@ impl Space {
     /// # Errors
     /// [`ErrorKind::Validation`] if `to` exists. For `from`: [`ErrorKind::NotFound`] and
     /// [`ErrorKind::NotASpace`] if there is no store, [`ErrorKind::AlreadyOpen`] while another
-    /// handle may write to it, [`ErrorKind::NewerFormat`], and [`ErrorKind::Corrupted`] if nothing
-    /// is readable. Errors of the operating system. Nothing is left at `to` then.
+    /// handle is open, also one that only reads, [`ErrorKind::NewerFormat`], and
+    /// [`ErrorKind::Corrupted`] if nothing is readable. Errors of the operating system. Nothing is
+    /// left at `to` then.
     pub fn salvage(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<SalvageReport> {
         Self::salvage_with(from, to, &mut |_| ControlFlow::Continue(()))
     }
