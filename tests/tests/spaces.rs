@@ -4,11 +4,13 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use leafbase::kv::{MemoryStore, Store};
 use leafbase::{
     BlockData, BlockDraft, Clock, Destination, Durability, ErrorKind, Fetch, MoveBlocks, Position,
-    Progress, Space, Timestamp, UpdateBlocks,
+    Progress, PurgeDocuments, Space, Timestamp, UpdateBlocks, UploadFile,
 };
 
 fn notes_in(path: &Path) -> Space {
@@ -163,6 +165,41 @@ fn a_space_opened_for_reading_is_not_written() {
     assert_eq!(space.compact().unwrap_err().kind(), ErrorKind::ReadOnly);
     space.close().unwrap();
     assert_eq!(bytes_of(&path), before);
+}
+
+/// A store of the host does not know that its space was opened so.
+#[test]
+fn a_space_opened_for_reading_over_a_store_of_the_host_is_not_written() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let refused = |result: leafbase::Result<()>, name: &str| {
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::ReadOnly, "{name}");
+    };
+    let reading = || Space::builder().read_only(true);
+    refused(reading().over(Arc::clone(&store), true).map(drop), "a new space");
+    refused(reading().in_memory().map(drop), "a new space in memory");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes");
+    refused(reading().create(&path).map(drop), "a new space in a directory");
+    assert!(!path.exists());
+
+    let writer = Space::builder().over(Arc::clone(&store), true).unwrap();
+    let document = writer.connect().create_document("d").unwrap().id();
+    let space = reading().over(Arc::clone(&store), false).unwrap();
+    let follower = reading().follower(true).over(Arc::clone(&store), false).unwrap();
+    let (notes, bytes) = (space.connect(), store.bytes().unwrap());
+    refused(notes.create_document("more").map(drop), "a document");
+    refused(notes.insert_markdown("text", document).map(drop), "blocks");
+    refused(notes.batch(|batch| batch.create_document("more").map(drop)), "a batch");
+    let file = UploadFile::new(Position::end_of(document)).named("a.txt");
+    refused(notes.upload_file(file, &b"bytes"[..]).map(drop), "an upload");
+    refused(notes.purge_documents(PurgeDocuments::OlderThanDays(0)).map(drop), "a purge");
+    refused(space.rename("Renamed"), "the name");
+    refused(space.compact(), "compaction");
+    refused(follower.follow(&[]).map(drop), "rows of another space");
+    assert_eq!(store.bytes().unwrap(), bytes);
+    writer.connect().create_document("more").unwrap();
+    assert_eq!(notes.documents().unwrap().len(), 2);
+    space.close().unwrap();
 }
 
 #[test]

@@ -58,6 +58,8 @@ struct Inner {
     orphaned_uploads: OrphanedUploads,
     /// That of the store, so that writes of its other handles are noticed.
     commits: Arc<CommitSignal>,
+    /// Whether nothing is written. A store of the host does not know it.
+    read_only: bool,
     /// Whether connections cannot write, because the space follows another one.
     is_follower: AtomicBool,
 }
@@ -112,6 +114,14 @@ impl Space {
 
     pub(crate) fn now(&self) -> leafbase_model::Timestamp {
         self.0.clock.now()
+    }
+
+    /// Fails if the space was opened read-only.
+    pub(crate) fn check_not_read_only(&self) -> Result<()> {
+        if self.0.read_only {
+            return Err(Error::new(ErrorKind::ReadOnly, "the space is open for reading only"));
+        }
+        Ok(())
     }
 
     /// Makes relaxed writes durable if one has waited for too long.

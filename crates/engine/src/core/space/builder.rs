@@ -187,7 +187,7 @@ impl SpaceBuilder {
     /// How long after the oldest relaxed write that a power loss may take the next operation of a
     /// connection, whether it reads or writes, syncs first; in whole milliseconds. So a power loss
     /// takes relaxed writes of about this time only. There is no timer: without a call nothing is
-    /// synced. Default: one second. [`Self::over`] ignores it: the store has its own options.
+    /// synced. Default: one second.
     ///
     /// ```
     /// use std::time::Duration;
@@ -223,8 +223,8 @@ impl SpaceBuilder {
         self
     }
 
-    /// Whether the space is opened read-only: every write then fails with [`ErrorKind::ReadOnly`].
-    /// Default: no.
+    /// Whether the space is opened read-only: every write then fails with [`ErrorKind::ReadOnly`],
+    /// also the creation of a space. Default: no.
     ///
     /// The files are not changed. Recovery after a crash happens in memory on every open; unless
     /// the last commit can be verified quickly, it reads the whole file.

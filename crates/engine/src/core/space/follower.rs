@@ -46,6 +46,7 @@ impl Space {
 
     /// Fails if connections cannot write.
     pub(crate) fn check_leads(&self) -> Result<()> {
+        self.check_not_read_only()?;
         if self.is_follower() {
             let message = "the space follows another one: it can be read only";
             return Err(Error::new(ErrorKind::ReadOnly, message));

@@ -252,7 +252,8 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`] if the file is damaged: it is verified before, and left unchanged.
+    /// [`ErrorKind::ReadOnly`] if the space was opened so. [`ErrorKind::Corrupted`] if the file is
+    /// damaged: it is verified before, and left unchanged.
     /// [`ErrorKind::Conflict`] in a progress callback of a call that updates the search index, and
     /// [`ErrorKind::Storage`] in one of a call that reads the whole space, and if another process
     /// that shares the space updates the search index for more than ten seconds. Errors of the
@@ -272,6 +273,7 @@ impl Space {
     /// # Errors
     /// As [`Self::compact`].
     pub fn compact_with(&self, options: CompactOptions) -> Result<()> {
+        self.check_not_read_only()?;
         let store = self.store()?;
         // First, so that the index has no position within changes that are merged.
         let last = store.snapshot()?.reader().last_sequence()?;

@@ -4,11 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 
-#[cfg(feature = "search")]
-use leafbase_model::Error;
-#[cfg(any(doc, feature = "search"))]
-use leafbase_model::ErrorKind;
-use leafbase_model::{Result, SpaceId};
+use leafbase_model::{Error, ErrorKind, Result, SpaceId};
 use leafbase_store::kv::{MemoryStore, RedbStore, Store, WriteOptions};
 use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
@@ -109,7 +105,8 @@ impl SpaceBuilder {
     /// # Errors
     /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, at `url_template` if it lacks
     /// `{blockId}`, and without a path if `path` exists; [`ErrorKind::LimitExceeded`] at `name` if
-    /// the name is too long; [`ErrorKind::ReadOnly`] if the parent directory is not writable;
+    /// the name is too long; [`ErrorKind::ReadOnly`] if the parent directory is not writable, and
+    /// with [`Self::read_only`];
     /// [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for other errors of the operating system,
     /// such as a missing parent directory. `path` is left as it was then.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
@@ -173,7 +170,7 @@ impl SpaceBuilder {
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] at `zone` or `url_template`, [`ErrorKind::LimitExceeded`] at
-    /// `name`, as for [`Self::create`].
+    /// `name`, and [`ErrorKind::ReadOnly`], as for [`Self::create`].
     pub fn in_memory(self) -> Result<Space> {
         let store = MemoryStore::new();
         SpaceStore::initialize(&store, &self.meta("")?)?;
@@ -187,7 +184,8 @@ impl SpaceBuilder {
     /// each reads what all of them have written. Opening one deletes the uploads that have stored
     /// nothing for an hour, by the clocks of the hosts: a process that ended left them. A wait for
     /// changes is woken by the store's [`CommitSignal`](crate::kv::CommitSignal), or looks again
-    /// four times a second if the store has none.
+    /// four times a second if the store has none. [`Self::cache_bytes`], [`Self::shared`] and
+    /// [`Self::sync_relaxed_after`] have no effect: the store has its own options.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -288,7 +286,11 @@ impl SpaceBuilder {
         }
     }
 
+    /// The first record of a new space.
     fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
+        if self.options.read_only {
+            return Err(Error::new(ErrorKind::ReadOnly, "a space is not created read-only"));
+        }
         settings::check_url_template(&self.url_template)?;
         let zone = settings::known_zone(&self.zone)?;
         let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
@@ -325,6 +327,7 @@ impl SpaceBuilder {
             embeddings: EmbeddingCache::new(self.embedding_cache),
             orphaned_uploads: OrphanedUploads::default(),
             commits,
+            read_only: self.options.read_only,
             is_follower: AtomicBool::new(self.is_follower),
         };
         Ok(Space(Arc::new(inner)))

@@ -92,6 +92,7 @@ impl Space {
     /// missing; [`ErrorKind::RuleViolation`] if this space is not a follower; errors of the store.
     pub fn follow(&self, rows: &[ChangeRow]) -> Result<ChangePosition> {
         self.check_follows()?;
+        self.check_not_read_only()?;
         let store = self.store()?;
         self.before_write(self.durability());
         let now = self.now().as_millis();

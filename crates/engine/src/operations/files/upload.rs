@@ -66,6 +66,7 @@ impl Upload {
     /// Stores the bytes of the file that `record` describes, for a change that creates it: from
     /// then on they stay until the change is applied or the space is opened again.
     pub(crate) fn store_file(space: &Space, record: &AssetRecord, reader: impl Read) -> Result<()> {
+        space.check_not_read_only()?;
         let store = space.store()?;
         if store.snapshot()?.reader().asset(record.id)?.is_some() {
             return Ok(());
