@@ -153,9 +153,13 @@ proptest! {
     }
 }
 
-/// More cases with `LEAFBASE_CASES`.
+/// With `LEAFBASE_CASES=full` 240 cases, with a number that many.
 fn cases() -> u32 {
-    std::env::var("LEAFBASE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
+    match std::env::var("LEAFBASE_CASES").as_deref() {
+        Ok("full") => 240,
+        Ok(cases) => cases.parse().unwrap(),
+        Err(_) => 24,
+    }
 }
 
 #[test]

@@ -79,9 +79,14 @@ proptest! {
     }
 }
 
-/// More with `LEAFBASE_CASES` times as many.
+/// With `LEAFBASE_CASES=full` ten times as many, with a number that many times.
 pub(crate) fn cases(usual: u32) -> u32 {
-    usual * std::env::var("LEAFBASE_CASES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+    let times = match std::env::var("LEAFBASE_CASES").as_deref() {
+        Ok("full") => 10,
+        Ok(times) => times.parse().unwrap(),
+        Err(_) => 1,
+    };
+    usual * times
 }
 
 #[test]
