@@ -14,7 +14,7 @@ pub(crate) struct GlobalOptions {
     /// The directory of the space
     #[arg(short, long, global = true, env = SPACE_VARIABLE, value_name = "PATH")]
     pub(crate) space: Option<PathBuf>,
-    /// Write JSON: of a listing one entry per line, else one line; errors become {"code", "error", "message", "details"}
+    /// Write JSON: of a listing one entry per line, else one line; errors become {"code", "error", "message"}, with "details" where a part is at fault
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Author recorded with every write

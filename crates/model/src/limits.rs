@@ -1,4 +1,4 @@
-//! All limits, and what each protects. Exceeding one is
+//! The limits of requests and contents, and what each protects. Exceeding one is
 //! [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded), before any write.
 
 /// Upper bounds for requests, blocks and spaces. `Limits::default()` returns the documented values.

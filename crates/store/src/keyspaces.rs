@@ -47,8 +47,8 @@ pub(crate) struct Keyspace {
     pub(crate) name: &'static str,
 }
 
-/// Name to record. Invariant: exactly `format`, `space` and `totals` exist, and the totals match
-/// the rows.
+/// Name to record. Invariant: exactly `format`, `space` and `totals` exist, after a compaction that
+/// dropped changes also `log`, and the totals match the rows.
 pub(crate) const META: Keyspace = Keyspace { tag: 0x01, name: "meta" };
 /// Hash of a name to the scope that the host keeps under it. Invariant: follows from the name.
 pub(crate) const SCOPES: Keyspace = Keyspace { tag: 0x02, name: "kept scopes" };

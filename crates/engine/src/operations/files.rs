@@ -52,7 +52,8 @@ impl<A: Unbatched> Connection<A> {
     /// file and its block appear atomically at the end. An upload takes about 10 MiB of memory in
     /// addition to the store's cache, whatever its size, and blocks no other writer while its
     /// reader blocks. After an error, including one of the reader, nothing of the upload remains.
-    /// If the process ends, the stored bytes are deleted when the space is next opened.
+    /// If the process ends, the stored bytes are deleted when the space is next opened, but not
+    /// read-only; if others may have it open, only after an hour without a write of the upload.
     ///
     /// A position in `today` means the day on which the upload began.
     ///
@@ -73,8 +74,8 @@ impl<A: Unbatched> Connection<A> {
     ///
     /// The last component of a path, without control characters, bidirectional overrides, and dots
     /// and spaces at the ends. `<>:"|?*` become `_`, names reserved for devices get a `_` in front,
-    /// and names are truncated to 255 bytes, keeping the extension. The default is `image.png`,
-    /// `video.mp4` or `file.pdf`, by type.
+    /// and names are truncated to 255 bytes, keeping the extension. The default is `image`, `video`
+    /// or `file` with the extension of the type, such as `image.png`.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] at `contentType` if it is not a media type;
