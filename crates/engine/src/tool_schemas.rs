@@ -33,8 +33,8 @@ pub struct ToolSchemas {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSchema {
-    /// The name of the operation: that of the method of [`Connection`](crate::Connection), and of
-    /// an operation of a [`Batch`].
+    /// The name of the operation: that of the method of [`Connection`](crate::Connection), and, if
+    /// batches have it, of an operation of a [`Batch`].
     pub name: &'static str,
     /// What it does, in one sentence.
     pub description: &'static str,
@@ -217,7 +217,7 @@ pub fn tool_schemas() -> ToolSchemas {
         back_links(BackLinks), false, "Lists the links to a block, a page or a document.";
         unlinked_mentions(UnlinkedMentions), false, "Lists blocks that say a title without a link.";
         resolve_embeds(ResolveEmbeds), false, "Reads what blocks embed, to any depth.";
-        find_documents(FindDocuments), false, "Finds documents by title or path.";
+        find_documents(FindDocuments), false, "Finds documents by title, path, day or alias.";
         list_tags(ListTags), false, "Lists tags with the number of their documents.";
         list_documents(ListDocuments), false, "Lists documents.";
         create_documents(CreateDocuments), true, "Creates documents.";

@@ -77,8 +77,16 @@ impl<'g> Shape<'g> {
 
     /// The fields of [`crate::Paging`].
     fn paging(self) -> Self {
-        let limit = json_schema!({ "type": "integer", "minimum": 1 });
-        self.field("limit", limit, "The most items of one reply; all by default.")
+        self.paging_by("The most items of one reply; all by default.")
+    }
+
+    /// [`crate::Paging`] of a list whose replies have up to 1,000 items.
+    fn bounded_paging(self) -> Self {
+        self.paging_by("The most items of one reply; 1,000 by default and at most.")
+    }
+
+    fn paging_by(self, limit: &'static str) -> Self {
+        self.field("limit", json_schema!({ "type": "integer", "minimum": 1 }), limit)
             .may::<String>("cursor", "The nextCursor of the reply before.")
     }
 

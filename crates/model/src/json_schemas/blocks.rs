@@ -27,7 +27,7 @@ impl Shape<'_> {
 
     /// The fields of specific block types.
     fn kinds(self) -> Self {
-        self.may::<TextStyle>("textStyle", "Of text and page; body if it is left out.")
+        self.may::<TextStyle>("textStyle", "Of text and page.")
             .may::<TextAlignment>("textAlignment", "Of text and page.")
             .may::<Font>("font", "Of text and page.")
             .may::<CardLayout>("cardLayout", "Of text and page: the size as a card.")
@@ -56,9 +56,9 @@ impl Shape<'_> {
             "markdown",
             "Of a text with its markers (# - 1. + - [x] >); of a page and an item the title.",
         )
-        .field("indentationLevel", level, "0 if it is left out.")
-        .may::<ListStyle>("listStyle", "none if it is left out.")
-        .may::<Decorations>("decorations", "None if they are left out.")
+        .field("indentationLevel", level, "")
+        .may::<ListStyle>("listStyle", "")
+        .may::<Decorations>("decorations", "")
     }
 
     /// The block fields of requests.
@@ -100,7 +100,7 @@ pub(crate) struct PageDraft;
 fn page(shape: Shape<'_>) -> Schema {
     shape
         .may::<BlockType>("type", "A document is a page.")
-        .may::<BlockId>("id", "Ignored unless keepIds is set.")
+        .may::<BlockId>("id", "Ignored.")
         .may::<u64>("rev", "Ignored.")
         .given()
         .may::<Vec<BlockDraft>>("content", "Its blocks.")
@@ -117,7 +117,7 @@ fn page(shape: Shape<'_>) -> Schema {
 
 shapes! {
     PageDraft, "A document to be made: a page with its content." => page;
-    BlockDraft, "A block to insert. Its type determines the valid fields." => |shape| shape
+    BlockDraft, "A block to insert. Its type determines the valid fields; styles left out are body and none." => |shape| shape
         .must::<BlockType>("type", "What it is.")
         .may::<BlockId>("id", "Ignored unless keepIds is set.")
         .may::<u64>("rev", "Ignored.")

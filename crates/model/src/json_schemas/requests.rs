@@ -12,7 +12,7 @@ use crate::{
 
 impl Shape<'_> {
     fn metadata(self) -> Self {
-        self.may::<bool>("fetchMetadata", "Whether the reply says who and when.")
+        self.may::<bool>("fetchMetadata", "Whether the reply has times.")
     }
 
     /// The fields of the [`crate::Paging`] of a search.
@@ -83,7 +83,7 @@ shapes! {
         .may::<EmbeddingTargets>("targets", "blocks (default) or documents.")
         .some::<DocumentId>("documentIds", "Only these. No other filters then.")
         .filter("folderIds")
-        .paging()
+        .bounded_paging()
         .closed();
     SearchWeights, "What counts how much in the order of results." => |shape| shape
         .weight("title", "Words in titles; 1 by default.")
@@ -103,7 +103,7 @@ shapes! {
         .may::<bool>("caseSensitive", "Whether case matters.")
         .may::<usize>("beforeBlockCount", "Blocks before a match, up to 100; 5 by default.")
         .may::<usize>("afterBlockCount", "Blocks after a match, up to 100; 5 by default.")
-        .paging()
+        .bounded_paging()
         .closed();
     ReplaceText, "Replaces text: what blocks say, without their markup." => |shape| shape
         .may::<String>("find", "The text to replace. Either this or pattern.")

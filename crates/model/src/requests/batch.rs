@@ -50,9 +50,8 @@ pub struct Batch {
     /// Whether nothing is written: the reply is the one that there would be.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub dry_run: bool,
-    /// A name for this batch, of at most [`crate::Limits::REQUEST_KEY_BYTES`] bytes, that its
-    /// client uses for no other one: it may send the batch again if it got no reply. Dry runs
-    /// ignore it.
+    /// A name for this batch alone, of at most 256 bytes: its client may send the batch again if it
+    /// got no reply. Dry runs ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_key: Option<String>,
 }

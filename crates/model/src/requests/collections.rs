@@ -33,8 +33,8 @@ pub struct ListCollections {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<DocumentId>>"))]
     pub document_ids: Option<Vec<DocumentId>>,
-    /// The meaning of `document_ids`, for scoped connections; the full space accepts `include`
-    /// only. Without `document_ids` it has no effect.
+    /// The meaning of `documentIds`, for scoped connections; the full space accepts `include`
+    /// only. Without `documentIds` it has no effect.
     #[serde(rename = "documentFilterMode", skip_serializing_if = "Option::is_none")]
     pub mode: Option<DocumentFilterMode>,
 }

@@ -56,7 +56,8 @@ pub struct ResolvedBlock {
 }
 
 /// Finds documents by name: a title, or on a full connection also a path, which is the names of the
-/// folders from the top and the title, separated by `/`. Case does not matter. As JSON: `{"name":
+/// folders from the top and the title, separated by `/`. Where no document outside of the trash has
+/// it, also by the day of a daily note and by an alias. Case does not matter. As JSON: `{"name":
 /// "Travel/Lisbon"}`.
 ///
 /// ```
@@ -70,12 +71,12 @@ pub struct ResolvedBlock {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FindDocuments {
-    /// The title, as replies show it, or the path.
+    /// The title, as replies show it, the path, or otherwise the day or an alias.
     pub name: String,
 }
 
 impl FindDocuments {
-    /// Finds the documents with this title or path.
+    /// Finds the documents with this name.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into() }
     }
