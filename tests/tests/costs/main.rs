@@ -4,6 +4,7 @@
 //! `LEAFBASE_UPDATE=1 cargo test --workspace --test costs` writes the tables of the page.
 
 mod counted_store;
+mod growth;
 mod operations;
 mod page;
 mod sample_space;

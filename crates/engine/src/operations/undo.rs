@@ -25,6 +25,7 @@ mod later_writes;
 pub(crate) mod manager;
 mod named_changes;
 pub(crate) mod obstacles;
+mod past_children;
 mod rebase;
 mod removal;
 mod subtree_match;
@@ -63,7 +64,7 @@ impl Connection<Full> {
     ///
     /// # Cost
     /// That of the edits. If blocks return to a place after others, or are moved back, the change
-    /// log after the change is read once.
+    /// log after the change is read once, and so are the children of each place that changed since.
     ///
     /// # Errors
     /// At `sequences[n]`: [`ErrorKind::NotFound`] for a change that does not exist,
@@ -208,7 +209,7 @@ fn undo(transaction: &mut OperationTransaction<'_, '_>, changes: &[ChangeInverse
                 transaction.plan(|tree, context| rebase.rebase(tree, context, *sequence, edit))?;
             match rebased {
                 Ok(edits) if obstacles.is_empty() => {
-                    rebase.record(&edits);
+                    rebase.record(*sequence, edit, &edits)?;
                     transaction.apply_undo(edits.clone())?;
                     applied.extend(edits);
                 }

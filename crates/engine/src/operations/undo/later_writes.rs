@@ -1,10 +1,9 @@
-//! Where blocks went after a change: a block that returns to its place finds its neighbors there,
-//! or what stands there in their stead.
+//! The writes after a change: where blocks went, and which revisions they had.
 
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{
-    BlockId, DocumentId, DocumentRecord, Edit, InsertTarget, Result, Subtrees, invariant,
+    BlockId, DocumentId, DocumentRecord, Edit, IdMap, InsertTarget, Result, Subtrees, invariant,
 };
 use leafbase_store::SpaceReader;
 
@@ -12,20 +11,21 @@ use leafbase_store::SpaceReader;
 const ROWS_PER_READ: usize = 64;
 
 /// Siblings that left the children of a parent together, or came among them.
-struct Relocation {
-    sequence: u64,
-    is_arrival: bool,
-    blocks: Vec<BlockId>,
-    parent: BlockId,
+pub(super) struct Relocation {
+    pub(super) is_arrival: bool,
+    pub(super) blocks: Vec<BlockId>,
+    pub(super) parent: BlockId,
     /// The sibling that they follow, there or before they left.
-    after: Option<BlockId>,
+    pub(super) after: Option<BlockId>,
 }
 
 /// The writes after a change.
 #[derive(Default)]
 pub(super) struct LaterWrites {
-    /// Without the relocations by undone changes.
-    relocations: Vec<Relocation>,
+    /// By parent and in order, each with its change; without those by undone changes.
+    relocations: IdMap<BlockId, Vec<(u64, Relocation)>>,
+    /// The last change by which a block left the children of a parent.
+    departures: HashMap<(BlockId, BlockId), u64>,
     /// The highest revision at which each block was removed.
     removed: HashMap<BlockId, u64>,
     /// The highest revision at which each document was erased.
@@ -49,7 +49,7 @@ impl LaterWrites {
                 for edit in &change.edits {
                     later.add_revs(edit);
                     if !group.contains(&change.sequence) {
-                        later.add_relocation(change.sequence, edit);
+                        later.add_relocations(change.sequence, edit);
                     }
                 }
             }
@@ -59,46 +59,31 @@ impl LaterWrites {
     /// Whether the children of `parent` are others, or others in their order, since the change
     /// `sequence`.
     pub(super) fn has_other_children(&self, parent: BlockId, sequence: u64) -> bool {
-        self.after(parent, sequence).next().is_some()
+        !self.relocations_between(parent, sequence, u64::MAX).is_empty()
     }
 
     /// Whether the block left the children of `parent` after the change `sequence`.
     pub(super) fn has_left(&self, parent: BlockId, block: BlockId, sequence: u64) -> bool {
-        self.after(parent, sequence).any(|it| !it.is_arrival && it.blocks.contains(&block))
+        self.departures.get(&(parent, block)).is_some_and(|last| *last > sequence)
     }
 
-    /// The children of `parent` after the change `sequence`, which are `children` now.
-    pub(super) fn children_at(
-        &self,
-        mut children: Vec<BlockId>,
-        parent: BlockId,
-        sequence: u64,
-    ) -> Vec<BlockId> {
-        // From the newest one back: the index of each is among the siblings that it found or left.
-        for it in self.after(parent, sequence).rev() {
-            if it.is_arrival {
-                children.retain(|child| !it.blocks.contains(child));
-            } else {
-                let place = index_after(&children, it.after);
-                children.splice(place..place, it.blocks.iter().copied());
-            }
-        }
-        children
-    }
-
-    fn after(
+    /// The relocations of the children of `parent` by the changes after `sequence`, to `last`.
+    pub(super) fn relocations_between(
         &self,
         parent: BlockId,
         sequence: u64,
-    ) -> impl DoubleEndedIterator<Item = &Relocation> {
-        self.relocations.iter().filter(move |it| it.sequence > sequence && it.parent == parent)
+        last: u64,
+    ) -> &[(u64, Relocation)] {
+        let all = self.relocations.get(&parent).map_or(&[][..], Vec::as_slice);
+        let (all, _) = all.split_at(all.partition_point(|(change, _)| *change <= last));
+        all.split_at(all.partition_point(|(change, _)| *change <= sequence)).1
     }
 
     /// Adds edits that are not yet changes.
     pub(super) fn add_planned(&mut self, planned: &[Edit]) {
         for edit in planned {
             self.add_revs(edit);
-            self.add_relocation(u64::MAX, edit);
+            self.add_relocations(u64::MAX, edit);
         }
     }
 
@@ -134,34 +119,35 @@ impl LaterWrites {
         }
     }
 
-    fn add_relocation(&mut self, sequence: u64, edit: &Edit) {
-        match edit {
-            Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
-                let is_arrival = matches!(edit, Edit::Insert { .. });
-                let tops = subtrees.0.iter().filter(|node| node.depth == 0);
-                let blocks = tops.map(|top| top.block.id).collect();
-                let InsertTarget { parent, after, .. } = *target;
-                self.relocations.push(Relocation { sequence, is_arrival, blocks, parent, after });
+    fn add_relocations(&mut self, sequence: u64, edit: &Edit) {
+        for relocation in Relocation::by(edit) {
+            let Relocation { is_arrival, ref blocks, parent, .. } = relocation;
+            if !is_arrival {
+                self.departures.extend(blocks.iter().map(|block| ((parent, *block), sequence)));
             }
-            Edit::Move { block, from, to } => {
-                for (is_arrival, target) in [(false, from), (true, to)] {
-                    let (blocks, InsertTarget { parent, after, .. }) = (vec![*block], *target);
-                    self.relocations.push(Relocation {
-                        sequence,
-                        is_arrival,
-                        blocks,
-                        parent,
-                        after,
-                    });
-                }
-            }
-            _ => {}
+            self.relocations.entry(parent).or_default().push((sequence, relocation));
         }
     }
 }
 
-/// The index after `sibling`; that of the first child if there is none.
-pub(super) fn index_after(children: &[BlockId], sibling: Option<BlockId>) -> usize {
-    let index = sibling.and_then(|sibling| children.iter().position(|child| *child == sibling));
-    index.map_or(0, |index| index + 1)
+impl Relocation {
+    /// The relocations of an edit.
+    pub(super) fn by(edit: &Edit) -> Vec<Self> {
+        let relocation = |is_arrival, target: &InsertTarget, blocks| {
+            let InsertTarget { parent, after, .. } = *target;
+            Self { is_arrival, blocks, parent, after }
+        };
+        let tops = |subtrees: &Subtrees| {
+            let tops = subtrees.0.iter().filter(|node| node.depth == 0);
+            tops.map(|node| node.block.id).collect()
+        };
+        match edit {
+            Edit::Insert { target, subtrees } => vec![relocation(true, target, tops(subtrees))],
+            Edit::Remove { target, subtrees } => vec![relocation(false, target, tops(subtrees))],
+            Edit::Move { block, from, to } => {
+                vec![relocation(false, from, vec![*block]), relocation(true, to, vec![*block])]
+            }
+            _ => Vec::new(),
+        }
+    }
 }

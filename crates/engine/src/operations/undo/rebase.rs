@@ -1,17 +1,19 @@
 //! Inverse edits of blocks, as they fit the present state.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, BlockType, Edit, Error, IdSet,
-    InsertTarget, Result, Subtrees, invariant,
+    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, BlockType, Edit, Error, IdMap,
+    IdSet, InsertTarget, Result, Subtrees, invariant,
 };
 use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{Context, ReadTree};
 
-use super::later_writes::{LaterWrites, index_after};
+use super::later_writes::{LaterWrites, Relocation};
 use super::obstacles::{Obstacle, Rebased, lost_file, refused, restored, trashed};
+use super::past_children::PastChildren;
 use super::removal::remove;
 use crate::core::scope_undo::UndoSight;
 use crate::core::tree::Tree;
@@ -27,6 +29,8 @@ pub(super) struct Rebase {
     /// The edits of the batch before the undo.
     planned: Vec<Edit>,
     later: OnceCell<LaterWrites>,
+    /// The parents to which blocks returned, with their children after the change that is undone.
+    past: RefCell<IdMap<BlockId, PastChildren>>,
     /// The blocks of the edits seen so far.
     seen: HashSet<BlockId>,
     /// The blocks that were put somewhere.
@@ -42,8 +46,9 @@ struct ReturnPlace {
 
 impl Rebase {
     pub(super) fn new(group: BTreeSet<u64>, sight: UndoSight, planned: Vec<Edit>) -> Self {
-        let (later, seen, placed) = (OnceCell::new(), HashSet::new(), HashSet::new());
-        Self { group, sight, planned, later, seen, placed }
+        let (later, past) = (OnceCell::new(), RefCell::default());
+        let (seen, placed) = (HashSet::new(), HashSet::new());
+        Self { group, sight, planned, later, past, seen, placed }
     }
 
     /// Whether no edit before named a block of this one.
@@ -52,8 +57,20 @@ impl Rebase {
         !blocks.is_empty() && blocks.iter().all(|block| !self.seen.contains(block))
     }
 
-    /// Records edits that are applied.
-    pub(super) fn record(&mut self, applied: &[Edit]) {
+    /// Records that `undone`, an inverse edit of the change `sequence`, is applied as `applied`.
+    pub(super) fn record(&mut self, sequence: u64, undone: &Edit, applied: &[Edit]) -> Result<()> {
+        let past = self.past.get_mut();
+        for relocation in Relocation::by(undone) {
+            if let Some((past, later)) = past.get_mut(&relocation.parent).zip(self.later.get()) {
+                past.rewind(later, sequence)?;
+                past.undo(&relocation);
+            }
+        }
+        for relocation in applied.iter().flat_map(Relocation::by) {
+            if let Some(past) = past.get_mut(&relocation.parent) {
+                past.record(&relocation);
+            }
+        }
         for edit in applied {
             match edit {
                 Edit::Insert { subtrees, .. } => {
@@ -65,6 +82,7 @@ impl Rebase {
                 _ => {}
             }
         }
+        Ok(())
     }
 
     /// The edits by which `edit`, an inverse of one of the change `sequence`, is undone now.
@@ -227,13 +245,17 @@ impl Rebase {
         let Some(BlockLocation { document, .. }) = tree.locate(target.parent)? else {
             return Ok(None);
         };
-        let stored_in = tree.stored_in(document)?;
-        let present = tree.reader_at(target.parent)?.children(stored_in, target.parent)?;
-        let known: HashSet<BlockId> = present.iter().copied().collect();
-        let then = later.children_at(present, target.parent, sequence);
-        let before = then.iter().take(index_after(&then, target.after)).rev();
-        let mut before = before.filter(|child| known.contains(child) && Some(**child) != moved);
-        Ok(before.next().copied())
+        let mut past = self.past.borrow_mut();
+        let past = match past.entry(target.parent) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let stored_in = tree.stored_in(document)?;
+                let present = tree.reader_at(target.parent)?.children(stored_in, target.parent)?;
+                unknown.insert(PastChildren::at_present(target.parent, &present))
+            }
+        };
+        past.rewind(later, sequence)?;
+        Ok(past.last_present(target.after, moved))
     }
 
     /// The later writes since the oldest of the changes; `reader` is that of a visible block, about

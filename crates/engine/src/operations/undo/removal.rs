@@ -1,5 +1,7 @@
 //! Removal of blocks that a change inserted, if they are as it left them.
 
+use std::collections::HashMap;
+
 use leafbase_model::{BlockId, BlockLocation, Edit, InsertTarget, Result, Subtrees, invariant};
 use leafbase_tree_ops::ReadTree;
 
@@ -17,7 +19,7 @@ pub(super) fn remove(
 ) -> Result<Rebased> {
     let (mut edits, mut obstacles) = (Vec::new(), Vec::new());
     // What each removed block followed, for one that followed it.
-    let mut removed: Vec<(BlockId, Option<BlockId>)> = Vec::new();
+    let mut removed: HashMap<BlockId, Option<BlockId>> = HashMap::new();
     for left in tops(subtrees) {
         let Some(top) = left.first().map(|node| node.block.id) else {
             invariant!("a subtree has its top")
@@ -36,10 +38,10 @@ pub(super) fn remove(
         obstacles.extend(commented(tree, document, &present)?);
         let mut after = tree.previous_sibling(top)?;
         // Edits apply in order: a sibling that one before removes cannot be followed any more.
-        while let Some((_, before)) = removed.iter().find(|(block, _)| Some(*block) == after) {
+        while let Some(before) = after.and_then(|block| removed.get(&block)) {
             after = *before;
         }
-        removed.push((top, after));
+        removed.insert(top, after);
         let target = InsertTarget { document, parent, after };
         edits.push(Edit::Remove { target, subtrees: present });
     }

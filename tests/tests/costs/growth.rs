@@ -1,0 +1,102 @@
+//! Operations whose reads grow with their request: with several times as much of something, they
+//! read no more than a few times as much.
+
+use std::sync::Arc;
+
+use leafbase::{
+    BlockData, BlockDraft, BlockId, Connection, DeleteBlocks, DocumentId, Durability, InsertBlocks,
+    Limits, Position, SearchIndexing, Space,
+};
+use tempfile::TempDir;
+
+use crate::counted_store::{CountedStore, Counter, StoreCounts};
+use crate::operations::Call;
+
+/// An empty space that is filled for one operation.
+struct GrownSpace {
+    notes: Connection,
+    counter: Counter,
+    _folder: TempDir,
+}
+
+/// An operation, with the numbers of something that are compared.
+struct Growth {
+    name: &'static str,
+    counts: [usize; 2],
+    /// How many times as much may be read with the larger number.
+    times: u64,
+    /// Fills a space with that number.
+    prepare: fn(&GrownSpace, usize) -> Call,
+}
+
+const GROWTHS: &[Growth] = &[Growth {
+    name: "`undo` of a deletion of every other block, with insertions since",
+    counts: [400, 3_200],
+    times: 12,
+    prepare: |space, count| {
+        let (_, blocks) = space.page(texts(count, "x"));
+        let deleted = blocks.iter().copied().skip(1).step_by(2);
+        space.notes.delete_blocks(DeleteBlocks::new(deleted)).unwrap();
+        let sequence = space.notes.last_sequence().unwrap();
+        for block in blocks.iter().step_by(2).take(20) {
+            space.notes.insert_markdown("new", Position::after(*block)).unwrap();
+        }
+        Box::new(move |notes| drop(notes.undo(sequence).unwrap()))
+    },
+}];
+
+fn texts(count: usize, text: &str) -> Vec<BlockDraft> {
+    (0..count).map(|at| BlockDraft::new(BlockData::text(format!("{text} {at}")))).collect()
+}
+
+impl GrownSpace {
+    fn new() -> Self {
+        let (folder, counter) = (tempfile::tempdir().unwrap(), Counter::default());
+        let store = CountedStore::create(folder.path(), &counter).unwrap();
+        let space = Space::builder().search_indexing(SearchIndexing::OnDemand).search_threads(1);
+        let mut limits = Limits::default();
+        limits.blocks_per_request = 10_000;
+        let space = space.limits(limits).over(Arc::new(store), true).unwrap();
+        let notes = space.connect().with_durability(Durability::Relaxed);
+        Self { notes, counter, _folder: folder }
+    }
+
+    /// A document and its blocks.
+    fn page(&self, blocks: Vec<BlockDraft>) -> (DocumentId, Vec<BlockId>) {
+        let id = self.notes.create_document("Page").unwrap().id();
+        let request = InsertBlocks::blocks(blocks, Position::end_of(id));
+        let inserted = self.notes.insert_blocks(request).unwrap();
+        (id, inserted.iter().map(|block| block.id).collect())
+    }
+
+    /// Keys and entries that a call reads.
+    fn reads(&self, call: Call) -> u64 {
+        self.notes.space().flush().unwrap();
+        self.notes.space().flush_search().unwrap();
+        self.counter.take();
+        call(&self.notes);
+        let StoreCounts { lookups, ranges, entries, .. } = self.counter.take();
+        lookups + ranges + entries
+    }
+}
+
+impl Growth {
+    fn reads(&self, count: usize) -> u64 {
+        let space = GrownSpace::new();
+        let call = (self.prepare)(&space, count);
+        space.reads(call)
+    }
+
+    /// What is read too often.
+    fn excess(&self) -> Option<String> {
+        let ([less, more], [few, many]) = (self.counts, self.counts.map(|count| self.reads(count)));
+        let excess = || format!("{}: {few} reads with {less}, {many} with {more}", self.name);
+        (many > few * self.times).then(excess)
+    }
+}
+
+#[test]
+fn reads_grow_with_the_request() {
+    let excess: Vec<_> = GROWTHS.iter().filter_map(Growth::excess).collect();
+    assert!(excess.is_empty(), "{}", excess.join("\n"));
+}
