@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase::{
     BlockData, BlockDraft, BlockId, Connection, DeleteBlocks, DocumentId, Durability, InsertBlocks,
-    Limits, Position, SearchIndexing, Space,
+    Limits, MoveBlocks, Position, SearchIndexing, Space,
 };
 use tempfile::TempDir;
 
@@ -29,21 +29,47 @@ struct Growth {
     prepare: fn(&GrownSpace, usize) -> Call,
 }
 
-const GROWTHS: &[Growth] = &[Growth {
-    name: "`undo` of a deletion of every other block, with insertions since",
-    counts: [400, 3_200],
-    times: 12,
-    prepare: |space, count| {
-        let (_, blocks) = space.page(texts(count, "x"));
-        let deleted = blocks.iter().copied().skip(1).step_by(2);
-        space.notes.delete_blocks(DeleteBlocks::new(deleted)).unwrap();
-        let sequence = space.notes.last_sequence().unwrap();
-        for block in blocks.iter().step_by(2).take(20) {
-            space.notes.insert_markdown("new", Position::after(*block)).unwrap();
-        }
-        Box::new(move |notes| drop(notes.undo(sequence).unwrap()))
+const GROWTHS: &[Growth] = &[
+    Growth {
+        name: "`undo` of a deletion of every other block, with insertions since",
+        counts: [400, 3_200],
+        times: 12,
+        prepare: |space, count| {
+            let (_, blocks) = space.page(texts(count, "x"));
+            let deleted = blocks.iter().copied().skip(1).step_by(2);
+            space.notes.delete_blocks(DeleteBlocks::new(deleted)).unwrap();
+            let sequence = space.notes.last_sequence().unwrap();
+            for block in blocks.iter().step_by(2).take(20) {
+                space.notes.insert_markdown("new", Position::after(*block)).unwrap();
+            }
+            Box::new(move |notes| drop(notes.undo(sequence).unwrap()))
+        },
     },
-}];
+    Growth {
+        name: "`undo` of a move of tagged blocks to another document",
+        counts: [100, 800],
+        times: 12,
+        prepare: |space, count| {
+            let (_, blocks) = space.page(texts(count, "#garden"));
+            let (other, _) = space.page(texts(1, "x"));
+            let request = MoveBlocks::new(blocks, Position::end_of(other));
+            space.notes.move_blocks(request).unwrap();
+            let sequence = space.notes.last_sequence().unwrap();
+            Box::new(move |notes| drop(notes.undo(sequence).unwrap()))
+        },
+    },
+    Growth {
+        name: "`move_blocks`: one, of a document with many tagged ones",
+        counts: [100, 800],
+        times: 2,
+        prepare: |space, count| {
+            let (_, blocks) = space.page(texts(count, "#garden"));
+            let (other, _) = space.page(texts(1, "x"));
+            let request = MoveBlocks::new([blocks[0]], Position::end_of(other));
+            Box::new(move |notes| drop(notes.move_blocks(request).unwrap()))
+        },
+    },
+];
 
 fn texts(count: usize, text: &str) -> Vec<BlockDraft> {
     (0..count).map(|at| BlockDraft::new(BlockData::text(format!("{text} {at}")))).collect()

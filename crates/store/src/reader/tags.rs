@@ -42,6 +42,25 @@ pub(crate) fn parse_entry(key: &[u8], value: &[u8]) -> Result<TaggedBlock> {
     Ok(TaggedBlock { tag: tag.to_owned(), block, form: form.to_owned() })
 }
 
+/// The tagged blocks of a document, by tag and block, if they are at most `most`.
+pub(crate) fn few_tags_in(
+    source: &dyn Read,
+    document: DocumentId,
+    most: usize,
+) -> Result<Option<Vec<TaggedBlock>>> {
+    let (mut found, prefix) = (Vec::new(), keyspaces::tagged_blocks(document));
+    let (mut are_few, end) = (true, prefix_end_of(&prefix));
+    source.scan(KeyRange::half_open(&prefix, &end), &mut |key, value| {
+        are_few = found.len() < most;
+        if !are_few {
+            return Ok(ControlFlow::Break(()));
+        }
+        found.push(parse_entry(key, value)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(are_few.then_some(found))
+}
+
 /// The tagged blocks of a document, by tag and block.
 pub(crate) fn tags_in(source: &dyn Read, document: DocumentId) -> Result<Vec<TaggedBlock>> {
     tagged_at(source, &keyspaces::tagged_blocks(document))

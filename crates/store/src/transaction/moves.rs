@@ -11,6 +11,9 @@ use super::staged::runs::{NewBlock, RunPosition};
 use crate::records::{block, location::LocationRecord};
 use crate::{keyspaces, records};
 
+/// Tags of a document up to which all are read for a move of one block.
+const FEW_TAGS: usize = 8;
+
 impl SpaceTransaction<'_> {
     pub(super) fn move_block(
         &mut self,
@@ -85,29 +88,37 @@ impl SpaceTransaction<'_> {
         let Some(CrossDocumentMove { from, to, blocks, .. }) = self.cross_move.take() else {
             return Ok(());
         };
+        let tags = self.few_tags_of(from.document, blocks.len().max(FEW_TAGS))?;
         let after = self.position_after(&to)?;
         let entries: Vec<NewBlock<'_>> =
             blocks.iter().map(|(block, record)| (*block, record.as_slice())).collect();
         self.runs.insert(&*self.rows, &mut self.locations, siblings(&to), after, &entries)?;
         let mut moved: Vec<BlockId> = blocks.iter().map(|(block, _)| *block).collect();
-        moved.extend(self.rekey_descendants(&blocks, from.document, to.document)?);
+        let documents = (from.document, to.document);
+        moved.extend(self.rekey_descendants(&blocks, documents, tags.is_none())?);
         // Dependent rows are read in the order of their keys.
         moved.sort_unstable();
         self.embeddings.rekey(&*self.rows, &moved, from.document, to.document)?;
         self.rekey_comments(&moved, from.document, to.document)?;
-        self.rekey_tags(&moved, from.document, to.document)?;
+        match tags {
+            Some(tags) => self.rekey_tags(tags, &moved, from.document, to.document),
+            None => blocks.iter().try_for_each(|(block, record)| {
+                self.rekey_tags_of(*block, record, from.document, to.document)
+            })?,
+        }
         self.rekey_tasks(&moved, from.document, to.document)?;
         self.rekey_collections(&moved, from.document, to.document)?;
         self.documents.remove_blocks(from.document, moved.len())?;
         self.documents.add_blocks(to.document, moved.len())
     }
 
-    /// Moves the runs of all descendants to another document. Returns the descendants.
+    /// Moves the runs of all descendants to another document, and their tags if they are read from
+    /// the blocks. Returns the descendants.
     fn rekey_descendants(
         &mut self,
         blocks: &[(BlockId, Vec<u8>)],
-        from: DocumentId,
-        to: DocumentId,
+        documents: (DocumentId, DocumentId),
+        reads_tags: bool,
     ) -> Result<Vec<BlockId>> {
         let (mut small, mut moved) = (Vec::new(), Vec::new());
         for (block, record) in blocks {
@@ -116,21 +127,21 @@ impl SpaceTransaction<'_> {
                 Ok(found) if found == BlockType::Text || !found.holds_blocks() => {
                     small.push(*block);
                 }
-                _ => self.rekey_runs(vec![*block], from, to, &mut moved)?,
+                _ => self.rekey_runs(vec![*block], documents, reads_tags, &mut moved)?,
             }
         }
         small.sort_unstable();
-        self.rekey_runs(small, from, to, &mut moved)?;
+        self.rekey_runs(small, documents, reads_tags, &mut moved)?;
         Ok(moved)
     }
 
     /// Moves the runs of `parents`, which are sorted, and of all their descendants, one run after
-    /// the other and without decoding a block.
+    /// the other; no block is decoded unless tags are read.
     fn rekey_runs(
         &mut self,
         mut parents: Vec<BlockId>,
-        from: DocumentId,
-        to: DocumentId,
+        (from, to): (DocumentId, DocumentId),
+        reads_tags: bool,
         moved: &mut Vec<BlockId>,
     ) -> Result<()> {
         while !parents.is_empty() {
@@ -139,6 +150,9 @@ impl SpaceTransaction<'_> {
                 let (_, parent, order) =
                     keyspaces::parse_run(&key).ok_or_else(|| records::corrupt(&key))?;
                 let run = self.runs.take(&key)?;
+                if reads_tags {
+                    self.rekey_tags_of_run(&run, from, to)?;
+                }
                 let location = LocationRecord { document: to, parent, order: Arc::from(order) };
                 self.locations.set_all(run.ids(), &location);
                 children.extend_from_slice(run.ids());
