@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use leafbase::{
-    BlockData, BlockDraft, BlockId, Connection, DeleteBlocks, DocumentId, Durability, InsertBlocks,
-    Limits, MoveBlocks, Position, SearchIndexing, Space,
+    ApplyMarkdown, BlockData, BlockDraft, BlockId, Connection, DeleteBlocks, DocumentId,
+    Durability, InsertBlocks, Limits, MoveBlocks, Position, SearchIndexing, Space,
 };
 use tempfile::TempDir;
 
@@ -67,6 +67,18 @@ const GROWTHS: &[Growth] = &[
             let (other, _) = space.page(texts(1, "x"));
             let request = MoveBlocks::new([blocks[0]], Position::end_of(other));
             Box::new(move |notes| drop(notes.move_blocks(request).unwrap()))
+        },
+    },
+    Growth {
+        name: "`undo` of a page replaced by other markdown",
+        counts: [1_000, 8_000],
+        times: 12,
+        prepare: |space, count| {
+            let (id, _) = space.page(texts(count, "lorem ipsum dolor sit amet"));
+            let lines: Vec<_> = (0..count).map(|at| format!("new {at}")).collect();
+            space.notes.apply_markdown(ApplyMarkdown::new(id, lines.join("\n\n"))).unwrap();
+            let sequence = space.notes.last_sequence().unwrap();
+            Box::new(move |notes| drop(notes.undo(sequence).unwrap()))
         },
     },
 ];

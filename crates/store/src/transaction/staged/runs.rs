@@ -71,6 +71,9 @@ pub(crate) struct StagedRuns {
     underfull: BTreeSet<Vec<u8>>,
     /// Runs with a long order key, whose parents are due for rebalancing.
     long: BTreeSet<Vec<u8>>,
+    /// Spans of keys, by their first one and with their last one, in which every stored run is
+    /// staged: a scan need not pass again over those that the transaction emptied.
+    covered: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Memory of runs that were written and let go.
     spare: Vec<RunBuffer>,
 }
@@ -144,26 +147,17 @@ impl StagedRuns {
 
     /// Finds its key. A run that is stored and not staged goes to `visit` with its value.
     fn nearest_key(
-        &self,
+        &mut self,
         source: &dyn Read,
         range: KeyRange<'_>,
-        mut visit: impl FnMut(&[u8], &[u8]),
+        visit: impl FnMut(&[u8], &[u8]),
     ) -> Result<Option<Vec<u8>>> {
         // `BTreeMap::range` panics where the bounds cross.
         if range.is_empty() {
             return Ok(None);
         }
         load_first(source, range)?;
-        let mut stored: Option<Vec<u8>> = None;
-        source.scan(range, &mut |key, value| {
-            match self.staged.get(key) {
-                Some(run) if run.is_empty() => return Ok(ControlFlow::Continue(())),
-                Some(_) => {}
-                None => visit(key, value),
-            }
-            stored = Some(key.to_owned());
-            Ok(ControlFlow::Break(()))
-        })?;
+        let stored = self.nearest_stored(source, range, visit)?;
         let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
         let mut staged = self.staged.range::<[u8], _>(bounds).filter(|(_, run)| !run.is_empty());
         let staged = if range.reverse { staged.next_back() } else { staged.next() }
@@ -176,13 +170,98 @@ impl StagedRuns {
         })
     }
 
+    /// Finds the key of the nearest stored run that is not emptied. One in a covered span is left
+    /// out: it is staged.
+    fn nearest_stored(
+        &mut self,
+        source: &dyn Read,
+        range: KeyRange<'_>,
+        mut visit: impl FnMut(&[u8], &[u8]),
+    ) -> Result<Option<Vec<u8>>> {
+        let mut passed: Option<[Vec<u8>; 2]> = None;
+        let found = loop {
+            let last = passed.as_ref().map(|[_, last]| last.clone());
+            let rest = match last.as_deref().map(Bound::Excluded) {
+                None => range,
+                Some(upper) if range.reverse => KeyRange { upper, ..range },
+                Some(lower) => KeyRange { lower, ..range },
+            };
+            if rest.is_empty() {
+                break None;
+            }
+            if let ControlFlow::Break(found) =
+                self.pass_emptied(source, rest, &mut passed, &mut visit)?
+            {
+                break found;
+            }
+        };
+        match passed {
+            Some([last, first]) if range.reverse => self.cover(first, last),
+            Some([first, last]) => self.cover(first, last),
+            None => {}
+        }
+        Ok(found)
+    }
+
+    /// Scans past emptied runs, to the end of a covered span, or to the first other run, which
+    /// breaks. `passed` has the first key that was passed and the last one, in this order.
+    fn pass_emptied(
+        &self,
+        source: &dyn Read,
+        range: KeyRange<'_>,
+        passed: &mut Option<[Vec<u8>; 2]>,
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<ControlFlow<Option<Vec<u8>>>> {
+        let (mut found, mut leaps) = (None, false);
+        source.scan(range, &mut |key, value| {
+            let staged = self.staged.get(key);
+            if !staged.is_some_and(RunBuffer::is_empty) {
+                if staged.is_none() {
+                    visit(key, value);
+                }
+                found = Some(key.to_owned());
+                return Ok(ControlFlow::Break(()));
+            }
+            let span = self.covered_until(key).filter(|(_, last)| **last >= *key);
+            leaps = span.is_some();
+            let (first, last) = span.unwrap_or((key, key));
+            let end = if range.reverse { first } else { last };
+            match passed {
+                Some([_, last]) => end.clone_into(last),
+                None => *passed = Some([key.to_owned(), end.to_owned()]),
+            }
+            Ok(if leaps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(if leaps { ControlFlow::Continue(()) } else { ControlFlow::Break(found) })
+    }
+
+    /// The first and the last key of the last covered span that begins at `key` or before it.
+    fn covered_until(&self, key: &[u8]) -> Option<(&[u8], &[u8])> {
+        let until = (Bound::Unbounded, Bound::Included(key));
+        let span = self.covered.range::<[u8], _>(until).next_back();
+        span.map(|(first, last)| (first.as_slice(), last.as_slice()))
+    }
+
+    /// Covers the keys from `first` to `last`, joined with the spans that overlap them.
+    fn cover(&mut self, mut first: Vec<u8>, mut last: Vec<u8>) {
+        debug_assert!(first <= last, "a span ascends");
+        while let Some((start, end)) = self.covered_until(&last).filter(|(_, end)| **end >= *first)
+        {
+            let (start, end) = (start.to_owned(), end.to_owned());
+            self.covered.remove(&start);
+            first = first.min(start);
+            last = last.max(end);
+        }
+        self.covered.insert(first, last);
+    }
+
     /// Loads the run after `key`, of the same parent.
     fn next(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.nearest(source, after(key, &end_of_parent(key)?))
     }
 
     /// Finds the key of the run after `key`, of the same parent.
-    fn next_key(&self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    fn next_key(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.nearest_key(source, after(key, &end_of_parent(key)?), |_, _| ())
     }
 
@@ -418,6 +497,7 @@ impl StagedRuns {
         let mut value = Vec::with_capacity(run.bytes());
         run.seal_into(key, &mut value)?;
         rows.put(key, &value)?;
+        self.covered.clear();
         self.staged.remove(key);
         self.dirty.remove(key);
         // A run may have become underfull under this key and moved away since: only staged runs are

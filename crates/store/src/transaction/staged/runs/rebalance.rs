@@ -99,6 +99,8 @@ impl StagedRuns {
         for key in std::mem::take(&mut self.underfull) {
             self.merge_underfull(&*rows, locations, &key)?;
         }
+        // What is written is not staged for long.
+        self.covered.clear();
         let dirty = std::mem::take(&mut self.dirty);
         let are_few = dirty.len() <= MAX_CACHED_RUNS;
         batch.reserve(dirty.len(), run::MAX_BYTES);
