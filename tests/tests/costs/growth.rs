@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use leafbase::{
-    ApplyMarkdown, BlockData, BlockDraft, BlockId, Connection, DeleteBlocks, DocumentId,
-    Durability, InsertBlocks, Limits, MoveBlocks, Position, SearchIndexing, Space,
+    ApplyMarkdown, BlockData, BlockDraft, BlockId, Connection, CreateDocuments, DeleteBlocks,
+    Destination, DocumentId, Durability, InsertBlocks, Limits, MoveBlocks, Position, SearchBlocks,
+    SearchIndexing, Space,
 };
 use tempfile::TempDir;
 
@@ -81,7 +82,34 @@ const GROWTHS: &[Growth] = &[
             Box::new(move |notes| drop(notes.undo(sequence).unwrap()))
         },
     },
+    Growth {
+        name: "`search_blocks`: the last page of all documents",
+        counts: [50, 400],
+        times: 2,
+        prepare: |space, count| {
+            space.documents(count, |at| vec![page(&format!("Note {at}"), texts(1, "zephyr"))]);
+            space.notes.space().flush_search().unwrap();
+            let request = || SearchBlocks::everywhere("zephyr").limit(10);
+            let mut cursor = None;
+            loop {
+                let page = match cursor.clone() {
+                    None => request(),
+                    Some(cursor) => request().after(cursor),
+                };
+                match space.notes.search_blocks(page).unwrap().next_cursor {
+                    Some(next) => cursor = Some(next),
+                    None => break,
+                }
+            }
+            let request = request().after(cursor.unwrap());
+            Box::new(move |notes| assert_eq!(notes.search_blocks(request).unwrap().len(), 10))
+        },
+    },
 ];
+
+fn page(title: &str, content: Vec<BlockDraft>) -> BlockDraft {
+    BlockDraft::new(BlockData::page(title)).with_content(content)
+}
 
 fn texts(count: usize, text: &str) -> Vec<BlockDraft> {
     (0..count).map(|at| BlockDraft::new(BlockData::text(format!("{text} {at}")))).collect()
@@ -105,6 +133,18 @@ impl GrownSpace {
         let request = InsertBlocks::blocks(blocks, Position::end_of(id));
         let inserted = self.notes.insert_blocks(request).unwrap();
         (id, inserted.iter().map(|block| block.id).collect())
+    }
+
+    /// Documents outside of folders, by ID.
+    fn documents(
+        &self,
+        count: usize,
+        drafts: impl Fn(usize) -> Vec<BlockDraft>,
+    ) -> Vec<DocumentId> {
+        let drafts = (0..count).flat_map(drafts);
+        let request = CreateDocuments::new(drafts, Destination::Unsorted);
+        let created = self.notes.create_documents(request).unwrap();
+        created.iter().map(|document| document.id()).collect()
     }
 
     /// Keys and entries that a call reads.

@@ -157,7 +157,8 @@ impl<A: AccessScope> Connection<A> {
             #[cfg(feature = "search")]
             Targets::Filtered(candidates) => {
                 let found = self.newest_candidates(tree, &filtered(request), candidates)?;
-                Ok(found.into_iter().map(|document| (document, document.root())).collect())
+                let found = found.from(None);
+                found.map(|document| document.map(|document| (document, document.root()))).collect()
             }
         }
     }

@@ -7,6 +7,7 @@ use leafbase_model::{
 use leafbase_tree_ops::ReadTree;
 
 use super::blocks::{BlockPage, fingerprint};
+use super::candidates::NewestCandidates;
 use super::patterns::{PatternSet, PatternSetMatcher};
 use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
@@ -31,13 +32,13 @@ impl<A: AccessScope> Connection<A> {
         let candidates = self.find_candidates(&search)?;
         self.operation("search_blocks").read(|tree| {
             let texts = VisibleTexts::new(tree);
-            let documents = self.newest_candidates(tree, &search, &candidates)?;
+            let candidates = self.newest_candidates(tree, &search, &candidates)?;
             let mut across = BlocksAcross {
                 texts: &texts,
                 matcher: patterns.matcher(),
                 page: BlockPage::new(request),
             };
-            let next = across.run(&documents, position)?;
+            let next = across.run(&candidates, position)?;
             let next_cursor = next.map(|next| next.write(fingerprint));
             Ok(ItemsPage { items: across.page.items, next_cursor })
         })
@@ -88,15 +89,16 @@ struct BlocksAcross<'a, 'b, 'r> {
 }
 
 impl BlocksAcross<'_, '_, '_> {
-    /// Searches sorted documents from a position on, and returns where the next page begins.
+    /// Searches the documents from a position on, and returns where the next page begins.
     fn run(
         &mut self,
-        documents: &[DocumentId],
+        candidates: &NewestCandidates<'_, '_>,
         position: Option<DocumentPosition>,
     ) -> Result<Option<DocumentPosition>> {
         let first = position.map(|position| position.document);
         let mut has_searched = false;
-        for document in documents.iter().copied().filter(|document| Some(*document) >= first) {
+        for document in candidates.from(first) {
+            let document = document?;
             let last = position.filter(|position| position.document == document);
             let complete = self.page.items.len();
             match self.search(document, last.and_then(|position| position.last)) {

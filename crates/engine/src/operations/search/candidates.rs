@@ -2,6 +2,7 @@
 //! the change log from its snapshot on.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use leafbase_model::{ChangePosition, DocumentId, Result, SearchDocuments};
 use leafbase_tree_ops::ReadTree;
@@ -13,6 +14,33 @@ use crate::core::connection::Connection;
 use crate::core::scope_roots::ScopeRoots;
 use crate::core::search_index::documents::attributes;
 use crate::core::tree::Tree;
+
+/// The candidates, and the documents that were written since: which of them pass the filters is
+/// read document by document.
+pub(crate) struct NewestCandidates<'t, 'a> {
+    tree: &'t Tree<'a>,
+    filters: Filters,
+    documents: BTreeSet<DocumentId>,
+}
+
+impl NewestCandidates<'_, '_> {
+    /// Those that pass the filters now, by ID, from `first` on.
+    pub(crate) fn from(
+        &self,
+        first: Option<DocumentId>,
+    ) -> impl Iterator<Item = Result<DocumentId>> {
+        let first = first.map_or(Bound::Unbounded, Bound::Included);
+        let documents = self.documents.range((first, Bound::Unbounded)).copied();
+        documents.filter_map(|document| {
+            self.accepts(document).map(|accepts| accepts.then_some(document)).transpose()
+        })
+    }
+
+    fn accepts(&self, document: DocumentId) -> Result<bool> {
+        let record = self.tree.document(document)?;
+        Ok(record.is_some_and(|record| self.filters.accepts(&attributes(&record))))
+    }
+}
 
 /// Documents that may have matching blocks.
 pub(crate) enum BlockCandidates {
@@ -38,14 +66,13 @@ impl<A: AccessScope> Connection<A> {
         Ok(BlockCandidates::Found(documents, position))
     }
 
-    /// The candidates, and the documents that were written since, if they pass the filters now.
-    /// Sorted by ID.
-    pub(crate) fn newest_candidates(
+    /// The candidates, and the documents that were written since.
+    pub(crate) fn newest_candidates<'t, 'a>(
         &self,
-        tree: &Tree<'_>,
+        tree: &'t Tree<'a>,
         search: &SearchDocuments,
         candidates: &BlockCandidates,
-    ) -> Result<Vec<DocumentId>> {
+    ) -> Result<NewestCandidates<'t, 'a>> {
         let documents: BTreeSet<DocumentId> = match candidates {
             BlockCandidates::Found(documents, position) => {
                 let written = tree.full_reader()?.changed_after(*position, usize::MAX)?;
@@ -58,13 +85,6 @@ impl<A: AccessScope> Connection<A> {
             }
         };
         let filters = Filters::read(tree, search, self.space.now())?;
-        let mut found = Vec::with_capacity(documents.len());
-        for document in documents {
-            let record = tree.document(document)?;
-            if record.is_some_and(|record| filters.accepts(&attributes(&record))) {
-                found.push(document);
-            }
-        }
-        Ok(found)
+        Ok(NewestCandidates { tree, filters, documents })
     }
 }
