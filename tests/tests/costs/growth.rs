@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use leafbase::{
-    ApplyMarkdown, BlockData, BlockDraft, BlockId, Connection, CreateDocuments, DeleteBlocks,
-    Destination, DocumentId, Durability, InsertBlocks, Limits, MoveBlocks, Position, SearchBlocks,
-    SearchIndexing, Space,
+    ApplyMarkdown, BackLinks, BlockData, BlockDraft, BlockId, Connection, CreateDocuments,
+    DeleteBlocks, Destination, DocumentId, Durability, InsertBlocks, Limits, MoveBlocks, Position,
+    SearchBlocks, SearchIndexing, Space,
 };
 use tempfile::TempDir;
 
@@ -103,6 +103,39 @@ const GROWTHS: &[Growth] = &[
             }
             let request = request().after(cursor.unwrap());
             Box::new(move |notes| assert_eq!(notes.search_blocks(request).unwrap().len(), 10))
+        },
+    },
+    Growth {
+        name: "`back_links`: of a document whose title many have",
+        counts: [50, 400],
+        times: 2,
+        prepare: |space, count| {
+            let ids = space.documents(count, |_| vec![page("Untitled", Vec::new())]);
+            let request = BackLinks::to(ids[0]).limit(5);
+            Box::new(move |notes| assert!(notes.back_links(request).unwrap().is_empty()))
+        },
+    },
+    Growth {
+        name: "`back_links`: of a document whose title many have in other folders",
+        counts: [50, 400],
+        times: 2,
+        prepare: |space, count| {
+            space.documents(count, |_| vec![page("Untitled", Vec::new())]);
+            let folder = space.notes.create_folder("Travel", None).unwrap().id;
+            let drafts = CreateDocuments::new([page("Untitled", Vec::new())], folder);
+            let id = space.notes.create_documents(drafts).unwrap()[0].id();
+            let request = BackLinks::to(id).limit(5);
+            Box::new(move |notes| assert!(notes.back_links(request).unwrap().is_empty()))
+        },
+    },
+    Growth {
+        name: "`document_links`: to a title that many documents have",
+        counts: [50, 400],
+        times: 2,
+        prepare: |space, count| {
+            space.documents(count, |_| vec![page("Untitled", Vec::new())]);
+            let (id, _) = space.page(texts(3, "[[Untitled]]"));
+            Box::new(move |notes| assert!(notes.document_links(id).unwrap().links.is_empty()))
         },
     },
 ];

@@ -121,7 +121,7 @@ fn ends_of(names: &mut DocumentNames<'_, '_>, block: &BlockRecord) -> Result<Vec
         }
     });
     for name in named_in(block) {
-        if let [target] = names.find(name)?.as_slice()
+        if let Some(target) = names.sole(name)?
             && known.insert(EdgeEnd::Block(target.root()))
         {
             ends.push(EdgeEnd::Block(target.root()));

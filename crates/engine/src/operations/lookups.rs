@@ -1,6 +1,7 @@
 //! Lookups: where blocks are, and documents by title or path.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use leafbase_model::{
     BlockId, Day, Document, DocumentId, Error, FindDocuments, FolderId, Items, ListScopedDocuments,
@@ -23,6 +24,13 @@ use crate::operations::search::{VisibleTexts, path_to};
 const ALIASES_PER_READ: usize = 64;
 /// Where the edges of aliases to a name begin.
 const FIRST_ALIAS: BackLink = BackLink { kind: EdgeKind::Alias, source: BlockId::NIL };
+
+/// Documents of one title up to which each is checked for its path; of more, the folders of the
+/// path are found first.
+const FEW_TITLED: usize = 32;
+
+/// Receives documents one by one, until it breaks.
+type VisitRow<'f> = &'f mut dyn FnMut(StoredDocument) -> ControlFlow<()>;
 
 impl<A: AccessScope> Connection<A> {
     /// Tells where blocks are: their document, its day if it is a daily note, and the pages that
@@ -76,7 +84,8 @@ impl<A: FullAccess> Connection<A> {
     /// top and the title, separated by `/`. Without any outside of the trash, the daily note of a
     /// day such as `2026-03-01`, or the documents with this alias in their front matter. Case does
     /// not matter. Ordered by ID, those in the trash last and marked; with their times and links.
-    /// The cost grows with the documents of this name, not with the space.
+    /// The cost grows with the documents of this name, not with the space. For a path whose title
+    /// many documents have, the folders are read once, until one changes.
     ///
     /// ```
     /// use leafbase::{BlockData, BlockDraft, FindDocuments};
@@ -97,9 +106,13 @@ impl<A: FullAccess> Connection<A> {
         let FindDocuments { name, .. } = request;
         self.operation("find_documents").read(|tree| {
             let reader = tree.full_reader()?;
-            let mut found = documents_named(reader, &name)?;
+            let mut found = Vec::new();
+            visit_named(reader, &name, &mut |row| {
+                found.push(row);
+                ControlFlow::Continue(())
+            })?;
             if found.iter().all(|row| row.record.location == Location::Trash) {
-                for id in other_names(tree, &name)? {
+                for id in other_names(tree, &name, usize::MAX)? {
                     found.extend(reader.stored_document(id)?);
                 }
             }
@@ -109,21 +122,62 @@ impl<A: FullAccess> Connection<A> {
     }
 }
 
-/// The documents whose title or path is `name`.
-fn documents_named(reader: SpaceReader<'_>, name: &str) -> Result<Vec<StoredDocument>> {
-    let mut found = reader.documents_titled(name)?;
+/// Passes the documents whose title or path is `name` to `visit`, until it breaks.
+fn visit_named(reader: SpaceReader<'_>, name: &str, visit: VisitRow<'_>) -> Result<()> {
+    let mut flow = ControlFlow::Continue(());
+    reader.visit_titled(name, &mut |row| {
+        flow = visit(row);
+        Ok(flow)
+    })?;
+    if flow.is_break() {
+        return Ok(());
+    }
     // A title may contain a `/`, too: each one may be where the folders end.
     for (at, _) in name.match_indices('/') {
         let (folders, title) = (&name[..at], &name[at + 1..]);
-        for row in reader.documents_titled(title)? {
-            if is_path(reader, row.record.location, folders)? {
-                found.push(row);
-            }
+        if visit_at_path(reader, folders, title, visit)?.is_break() {
+            return Ok(());
         }
     }
-    Ok(found)
+    Ok(())
 }
 
+/// Passes the documents with this title in folders with this path to `visit`.
+fn visit_at_path(
+    reader: SpaceReader<'_>,
+    path: &str,
+    title: &str,
+    visit: VisitRow<'_>,
+) -> Result<ControlFlow<()>> {
+    let mut titled = Vec::new();
+    reader.visit_titled(title, &mut |row| {
+        titled.push(row);
+        let are_many = titled.len() > FEW_TITLED;
+        Ok(if are_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    if titled.len() <= FEW_TITLED {
+        for row in titled {
+            if is_path(reader, row.record.location, path)? && visit(row).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        return Ok(ControlFlow::Continue(()));
+    }
+    let (mut flow, lower) = (ControlFlow::Continue(()), path.to_lowercase());
+    for folder in reader.folders_by_name()?.iter() {
+        let location = Location::Folder(folder.id);
+        if flow.is_continue()
+            && lower.ends_with(&folder.name.to_lowercase())
+            && is_path(reader, location, path)?
+        {
+            reader.visit_titled_at(title, location, &mut |row| {
+                flow = visit(row);
+                Ok(flow)
+            })?;
+        }
+    }
+    Ok(flow)
+}
 /// Whether the names of the folders to `location`, from the top, are `path`.
 fn is_path(reader: SpaceReader<'_>, location: Location, path: &str) -> Result<bool> {
     let (mut left, mut folder) = (
@@ -150,8 +204,9 @@ fn is_path(reader: SpaceReader<'_>, location: Location, path: &str) -> Result<bo
     Ok(left.is_empty())
 }
 
-/// The documents of the whole space that have a name as their day or alias, outside of the trash.
-fn other_names(tree: &Tree<'_>, name: &str) -> Result<Vec<DocumentId>> {
+/// The documents of the whole space that have a name as their day or alias, outside of the trash;
+/// at most `most`.
+fn other_names(tree: &Tree<'_>, name: &str, most: usize) -> Result<Vec<DocumentId>> {
     let day = name.parse::<Day>().ok();
     if let Some(note) = day.map(|day| tree.daily_note(day)).transpose()?.flatten() {
         return Ok(vec![note.id]);
@@ -167,6 +222,9 @@ fn other_names(tree: &Tree<'_>, name: &str) -> Result<Vec<DocumentId>> {
             // Another name may have the same hash, and front matter is the first block alone.
             if is_live && has_alias(tree, document, &lower)? {
                 found.insert(document);
+            }
+            if found.len() >= most {
+                return Ok(found.into_iter().collect());
             }
         }
         match page.last().filter(|_| page.len() == ALIASES_PER_READ) {
@@ -187,6 +245,8 @@ pub(crate) struct DocumentNames<'t, 'a> {
     tree: &'t Tree<'a>,
     /// The lowercase names of a scope, as replies show them. Read with the first name.
     of_scope: Option<ScopeNames>,
+    /// The documents of lowercase names that one alone has, as far as they were looked up.
+    sole: BTreeMap<String, Option<DocumentId>>,
 }
 
 /// The lowercase names of the documents of a scope.
@@ -213,25 +273,48 @@ impl ScopeNames {
 
 impl<'t, 'a> DocumentNames<'t, 'a> {
     pub(crate) const fn new(tree: &'t Tree<'a>) -> Self {
-        Self { tree, of_scope: None }
+        Self { tree, of_scope: None, sole: BTreeMap::new() }
     }
 
     /// The documents with this title, and on a full connection those with this path; without any
     /// the note of this day, or the documents with this alias. By ID.
     pub(crate) fn find(&mut self, name: &str) -> Result<Vec<DocumentId>> {
-        let mut found: Vec<DocumentId> = if self.tree.is_unrestricted() {
-            let rows = documents_named(self.tree.full_reader()?, name)?.into_iter();
-            let live = rows.filter(|row| row.record.location != Location::Trash);
-            live.map(|row| row.record.id).collect()
-        } else {
-            self.of_scope()?.find(&name.to_lowercase())
-        };
-        if found.is_empty() && self.tree.is_unrestricted() {
-            found = other_names(self.tree, name)?;
+        self.find_most(name, usize::MAX)
+    }
+
+    /// The document that has the name, unless others have it, too. Of these, one is read.
+    pub(crate) fn sole(&mut self, name: &str) -> Result<Option<DocumentId>> {
+        let lower = name.to_lowercase();
+        if let Some(known) = self.sole.get(&lower) {
+            return Ok(*known);
         }
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+        let sole = match self.find_most(name, 2)?.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        self.sole.insert(lower, sole);
+        Ok(sole)
+    }
+
+    /// [`Self::find`], at most `most` of a full connection.
+    fn find_most(&mut self, name: &str, most: usize) -> Result<Vec<DocumentId>> {
+        if !self.tree.is_unrestricted() {
+            let mut found = self.of_scope()?.find(&name.to_lowercase());
+            found.sort_unstable();
+            found.dedup();
+            return Ok(found);
+        }
+        let mut found = BTreeSet::new();
+        visit_named(self.tree.full_reader()?, name, &mut |row| {
+            if row.record.location != Location::Trash {
+                found.insert(row.record.id);
+            }
+            if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        if found.is_empty() {
+            return other_names(self.tree, name, most);
+        }
+        Ok(found.into_iter().collect())
     }
 
     /// The names that lead to a document and to no other, in lowercase. None in the trash.
@@ -247,7 +330,7 @@ impl<'t, 'a> DocumentNames<'t, 'a> {
         names.push(title);
         let mut leading = BTreeSet::new();
         for name in names {
-            if self.find(&name)? == [document] {
+            if self.sole(&name)? == Some(document) {
                 leading.insert(name.to_lowercase());
             }
         }

@@ -1,6 +1,6 @@
 //! Reads of documents: queries, the inbox, daily notes, and counts of locations.
 
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, IdMap, Location, Result, invariant};
 
@@ -9,7 +9,7 @@ use super::index_scan::{IndexEntry, MergeIterator};
 use super::query::{
     DocumentPage, DocumentQuery, IndexOrder, PageCursor, RecordFilter, ResumeAnchor,
 };
-use crate::keyspaces::{self, DOCUMENTS, LOCATION_COUNTS};
+use crate::keyspaces::{self, DOCUMENTS, LOCATION_COUNTS, prefix_end_of};
 use crate::kv::{KeyRange, Read, ReadHint};
 use crate::lookup::{get, stored_document};
 use crate::records;
@@ -28,6 +28,9 @@ const READ_AT_ONCE: usize = 1_024;
 const MIN_SCANNED: usize = 8;
 /// Rows of other documents that a scan may pass by besides one for each that it found.
 const MAX_PASSED: usize = 4;
+
+/// Receives documents one by one, until it breaks.
+pub(crate) type VisitDocument<'f> = &'f mut dyn FnMut(StoredDocument) -> Result<ControlFlow<()>>;
 
 /// The number of documents in a row of the counts.
 pub(crate) fn document_count(source: &dyn Read, key: &[u8]) -> Result<u64> {
@@ -105,6 +108,80 @@ impl SpaceReader<'_> {
         // Another title may have the same hash.
         let title = title.to_lowercase();
         found.retain(|document| document.title.to_lowercase() == title);
+        Ok(found)
+    }
+
+    /// Passes the documents with this title to `visit`, as [`Self::documents_titled`] finds them,
+    /// until it breaks. Reads few of them at a time.
+    ///
+    /// # Errors
+    /// As [`Self::locate`], and those of `visit`.
+    pub fn visit_titled(&self, title: &str, visit: VisitDocument<'_>) -> Result<()> {
+        let prefix = keyspaces::titled(title);
+        let (end, lower) = (prefix_end_of(&prefix), title.to_lowercase());
+        let mut last: Option<Vec<u8>> = None;
+        loop {
+            let (mut documents, mut key_of_last) = (Vec::with_capacity(BATCH), None);
+            let from = last.as_deref().map_or(Bound::Included(&prefix[..]), Bound::Excluded);
+            let range = KeyRange { lower: from, ..KeyRange::half_open(&prefix, &end) };
+            self.read.scan(range, &mut |key, value| {
+                records::decode_empty(key, value)?;
+                let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
+                documents.push(id);
+                key_of_last = Some(key.to_owned());
+                let is_full = documents.len() >= BATCH;
+                Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+            for document in self.records(&documents)? {
+                // Another title may have the same hash.
+                if document.title.to_lowercase() == lower && visit(document)?.is_break() {
+                    return Ok(());
+                }
+            }
+            last = key_of_last;
+            if documents.len() < BATCH {
+                return Ok(());
+            }
+        }
+    }
+
+    /// [`Self::visit_titled`] of the documents in `location` alone. Reads rows of the documents
+    /// that have the title, or are in the location, whichever are fewer.
+    ///
+    /// # Errors
+    /// As [`Self::visit_titled`].
+    pub fn visit_titled_at(
+        &self,
+        title: &str,
+        location: Location,
+        visit: VisitDocument<'_>,
+    ) -> Result<()> {
+        let (titled, located) = (keyspaces::titled(title), keyspaces::location(location));
+        let (lower, mut from) = (title.to_lowercase(), Bound::Included(DocumentId::NIL));
+        while let Some(document) = self.next_indexed(&titled, from)? {
+            let next = self.next_indexed(&located, Bound::Included(document))?;
+            let Some(next) = next else { return Ok(()) };
+            from = if next == document { Bound::Excluded(next) } else { Bound::Included(next) };
+            let both = (next == document).then_some(document);
+            for document in self.records(both.as_slice())? {
+                if document.title.to_lowercase() == lower && visit(document)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The first document from a bound on of the index rows whose keys begin with `prefix`.
+    fn next_indexed(&self, prefix: &[u8], from: Bound<DocumentId>) -> Result<Option<DocumentId>> {
+        let (start, end) = (from.map(|id| [prefix, id.as_bytes()].concat()), prefix_end_of(prefix));
+        let lower = start.as_ref().map(Vec::as_slice);
+        let (range, mut found) = (KeyRange { lower, ..KeyRange::half_open(prefix, &end) }, None);
+        self.read.scan(range, &mut |key, value| {
+            records::decode_empty(key, value)?;
+            found = Some(keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?);
+            Ok(ControlFlow::Break(()))
+        })?;
         Ok(found)
     }
 
