@@ -138,6 +138,19 @@ const GROWTHS: &[Growth] = &[
             Box::new(move |notes| assert!(notes.document_links(id).unwrap().links.is_empty()))
         },
     },
+    Growth {
+        name: "`back_links`: of a document of many blocks",
+        counts: [200, 1_600],
+        times: 5,
+        prepare: |space, count| {
+            let (id, blocks) = space.page(texts(count, "x"));
+            let link = format!("[x](block://{})", blocks[count / 2]);
+            let (other, _) = space.page(texts(1, &link));
+            assert_ne!(other, id);
+            let request = BackLinks::to(id);
+            Box::new(move |notes| assert_eq!(notes.back_links(request).unwrap().len(), 1))
+        },
+    },
 ];
 
 fn page(title: &str, content: Vec<BlockDraft>) -> BlockDraft {

@@ -48,6 +48,16 @@ pub(crate) fn edge(target: EdgeEnd, kind: EdgeKind, source: BlockId) -> Vec<u8> 
     key
 }
 
+/// All edges to blocks.
+pub(crate) const fn edges_to_blocks() -> [u8; 2] {
+    [EDGES.tag, 0]
+}
+
+/// The target of an edge to a block.
+pub(crate) fn parse_edge_to_block(key: &[u8]) -> Option<BlockId> {
+    key.strip_prefix(&edges_to_blocks())?.first_chunk::<16>().copied().map(BlockId::from_bytes)
+}
+
 /// Kind and source, which end the key of an edge.
 pub(crate) fn parse_edge(key: &[u8]) -> Option<(EdgeKind, BlockId)> {
     let (head, source) = key.split_last_chunk::<16>()?;

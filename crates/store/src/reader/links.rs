@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::Result;
+use leafbase_model::{BlockId, Result};
 
 use super::SpaceReader;
 use crate::edges::{BackLink, EdgeEnd};
@@ -37,5 +37,27 @@ impl SpaceReader<'_> {
             Ok(if links.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         Ok(links)
+    }
+
+    /// The first block from `first` on, by ID, that something refers to. On a remote store, where a
+    /// seek takes longer than the edges that are read with others, `first` itself.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn next_target(&self, first: BlockId) -> Result<Option<BlockId>> {
+        if self.read.is_remote() {
+            return Ok(Some(first));
+        }
+        let mut found = None;
+        let (start, end) = (
+            keyspaces::edges_to(EdgeEnd::Block(first)),
+            keyspaces::prefix_end(keyspaces::edges_to_blocks()),
+        );
+        self.read.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
+            let target = keyspaces::parse_edge_to_block(key);
+            found = Some(target.ok_or_else(|| records::corrupt(key))?);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
     }
 }

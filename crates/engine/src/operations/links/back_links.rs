@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use leafbase_model::{
     BackLinks, BlockId, BlockLocation, Day, Error, ItemsPage, Location, Result, invariant,
 };
-use leafbase_store::{BackLink, EdgeEnd, EdgeKind};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
 use super::{Link, is_named_in};
@@ -34,9 +34,9 @@ impl<A: AccessScope> Connection<A> {
     /// which no edit changes: a page continues after the last link of the one before it, whether
     /// that link still exists or not.
     ///
-    /// Reads the IDs of the targets, on a scoped connection the names of the scope, and then the
-    /// links of one page; links that are not listed between them, because they are in the trash or
-    /// hidden, are looked up as well.
+    /// Reads the targets, on a scoped connection the names of the scope, and then the links of one
+    /// page; targets without links are passed over. Links that are not listed between them, because
+    /// they are in the trash or hidden, are looked up as well.
     ///
     /// ```
     /// use leafbase::BackLinks;
@@ -130,6 +130,25 @@ impl LinkPosition {
     }
 }
 
+/// The targets that something refers to, asked for in ascending order.
+struct LinkedTargets<'r> {
+    reader: SpaceReader<'r>,
+    /// The first of all blocks from the last target on that something refers to, once looked up.
+    next: Option<Option<BlockId>>,
+}
+
+impl LinkedTargets<'_> {
+    fn contains(&mut self, target: EdgeEnd) -> Result<bool> {
+        let Some(block) = target.block() else { return Ok(true) };
+        let next = match self.next {
+            Some(next) if next.is_none_or(|next| next >= block) => next,
+            _ => self.reader.next_target(block)?,
+        };
+        self.next = Some(next);
+        Ok(next == Some(block))
+    }
+}
+
 /// Reads one page of the back links of targets, which are all in one document.
 struct BackLinkReader<'t, 'a> {
     tree: &'t Tree<'a>,
@@ -158,7 +177,12 @@ impl BackLinkReader<'_, '_> {
         if self.tree.is_unrestricted() {
             self.tree.full_reader()?.prefetch_edges(&ends);
         }
+        let mut linked =
+            LinkedTargets { reader: self.tree.reader_at(self.request.id)?, next: None };
         for target in self.targets.iter().filter(|target| first.is_none_or(|at| **target >= at)) {
+            if !self.is_named(*target) && !linked.contains(*target)? {
+                continue;
+            }
             let source = after.filter(|position| position.target == *target);
             let mut last =
                 source.map(|position| BackLink { kind: EdgeKind::Link, source: position.source });
@@ -186,6 +210,11 @@ impl BackLinkReader<'_, '_> {
         Ok(ItemsPage { items, next_cursor: None })
     }
 
+    /// Whether names lead to the target.
+    fn is_named(&self, target: EdgeEnd) -> bool {
+        target == EdgeEnd::Block(self.location.document.root())
+    }
+
     /// At most `most` blocks after `last` that link to a target, by ID or by name, in order.
     fn sources(
         &self,
@@ -193,8 +222,8 @@ impl BackLinkReader<'_, '_> {
         last: Option<BackLink>,
         most: usize,
     ) -> Result<Vec<LinkSource>> {
-        let is_named = target == EdgeEnd::Block(self.location.document.root());
-        let named = self.names.iter().filter(|_| is_named).map(|name| EdgeEnd::name(name));
+        let named = self.names.iter().filter(|_| self.is_named(target));
+        let named = named.map(|name| EdgeEnd::name(name));
         // Whether each is a source by name alone. The first `most` of all are among the first of
         // each end.
         let mut sources: BTreeMap<BlockId, bool> = BTreeMap::new();
