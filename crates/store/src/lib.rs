@@ -56,9 +56,10 @@ pub use log_retention::LogRetention;
 pub use progress::ProgressFn;
 pub use reader::{
     BlockText, BundleDigest, CollectionEntry, CountedTag, DocumentHistory, DocumentPage,
-    DocumentQuery, DocumentTasks, IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor,
-    RawText, RowOptions, RowRelations, RowValue, RowValues, SpaceReader, Span, StoredText,
-    SubtreeText, SubtreeTexts, TaggedBlock, TaskPage, TaskRow, TextRun, ValueAt, ValueView, Within,
+    DocumentQuery, DocumentTasks, EmbeddedRevs, IndexOrder, IndexedColumn, ItemIndex, ItemRow,
+    PageCursor, RawText, RowOptions, RowRelations, RowValue, RowValues, SpaceReader, Span,
+    StoredText, SubtreeText, SubtreeTexts, TaggedBlock, TaskPage, TaskRow, TextRun, ValueAt,
+    ValueView, Within,
 };
 pub use records::document::StoredDocument;
 pub use records::embeddings::{EmbeddingBundle, EmbeddingEntry, EmbeddingModelRecord};

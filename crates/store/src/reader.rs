@@ -46,7 +46,7 @@ pub(crate) mod transaction_cache;
 pub(crate) mod trees;
 
 pub use document_tasks::DocumentTasks;
-pub use embeddings::BundleDigest;
+pub use embeddings::{BundleDigest, EmbeddedRevs};
 pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, ValueAt, ValueView};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use log::DocumentHistory;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use leafbase::{
     ApplyMarkdown, BackLinks, BlockData, BlockDraft, BlockId, Connection, CreateDocuments,
-    DeleteBlocks, Destination, DocumentId, Durability, InsertBlocks, Limits, MoveBlocks, Position,
-    SearchBlocks, SearchIndexing, Space,
+    DeleteBlocks, Destination, DocumentId, Durability, EmbeddingDraft, InsertBlocks, Limits,
+    MissingEmbeddings, MoveBlocks, Position, PutEmbeddings, SearchBlocks, SearchIndexing, Space,
 };
 use tempfile::TempDir;
 
@@ -223,4 +223,19 @@ impl Growth {
 fn reads_grow_with_the_request() {
     let excess: Vec<_> = GROWTHS.iter().filter_map(Growth::excess).collect();
     assert!(excess.is_empty(), "{}", excess.join("\n"));
+}
+
+#[test]
+fn a_bundle_of_vectors_is_read_once_for_all_its_documents() {
+    let space = GrownSpace::new();
+    let ids = space.documents(200, |at| vec![page(&format!("Note {at}"), Vec::new())]);
+    let vectors = ids.iter().map(|id| EmbeddingDraft::new(id.root(), vec![1.0, 2.0]));
+    space.notes.put_embeddings(PutEmbeddings::new("m", vectors)).unwrap();
+    let missing = |model: &'static str| -> Call {
+        Box::new(move |notes| {
+            drop(notes.missing_embeddings(MissingEmbeddings::of_documents(model)).unwrap());
+        })
+    };
+    let (some, none) = (space.reads(missing("m")), space.reads(missing("other")));
+    assert!(some <= none, "{some} reads with vectors, {none} without");
 }

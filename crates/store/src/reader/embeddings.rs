@@ -128,19 +128,6 @@ impl SpaceReader<'_> {
         Ok(found)
     }
 
-    /// The revisions that the vectors of a document and its blocks were computed from.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn embedded_revs(&self, model: &str, document: DocumentId) -> Result<Vec<(BlockId, u64)>> {
-        let mut found = Vec::new();
-        self.scan_document(model, document, &mut |bundle| {
-            let entries = bundle.entries.iter().filter(|entry| entry.document == document);
-            found.extend(entries.map(|entry| (entry.block, entry.rev)));
-        })?;
-        Ok(found)
-    }
-
     /// The vector of a model for a block of `document`, or under its root for the document itself.
     ///
     /// # Errors
@@ -190,5 +177,63 @@ impl SpaceReader<'_> {
             visit(read_bundle(key, value)?);
             Ok(ControlFlow::Continue(()))
         })
+    }
+}
+
+/// The revisions that the vectors of documents and their blocks were computed from. The bundle that
+/// was read last is kept: the next document may have vectors in it, too.
+#[derive(Debug)]
+pub struct EmbeddedRevs<'r> {
+    reader: SpaceReader<'r>,
+    model: &'r str,
+    /// With its key.
+    last: Option<(Vec<u8>, EmbeddingBundle)>,
+}
+
+impl<'r> EmbeddedRevs<'r> {
+    /// Those of a model.
+    pub const fn new(reader: SpaceReader<'r>, model: &'r str) -> Self {
+        Self { reader, model, last: None }
+    }
+
+    /// The revisions of a document and its blocks, by block.
+    ///
+    /// # Errors
+    /// As [`SpaceReader::locate`].
+    pub fn of(&mut self, document: DocumentId) -> Result<Vec<(BlockId, u64)>> {
+        let from = keyspaces::embeddings(self.model, document, BlockId::NIL);
+        let to = keyspaces::embeddings(self.model, document, BlockId::from_bytes([0xff; 16]));
+        let mut found = Vec::new();
+        let mut add = |bundle: &EmbeddingBundle| {
+            let entries = bundle.entries.iter().filter(|entry| entry.document == document);
+            found.extend(entries.map(|entry| (entry.block, entry.rev)));
+        };
+        let whole = self.last.as_ref().filter(|(key, bundle)| {
+            // The bundle has a vector after all of the document.
+            *key <= from && bundle.entries.last().is_some_and(|last| last.document > document)
+        });
+        if let Some((_, bundle)) = whole {
+            add(bundle);
+            return Ok(found);
+        }
+        let read = self.reader.read;
+        let Some(first) = bundle_over(read, self.model, &from)? else { return Ok(found) };
+        let lower = match &self.last {
+            Some((key, bundle)) if *key == first => {
+                add(bundle);
+                Bound::Excluded(&first[..])
+            }
+            _ => Bound::Included(&first[..]),
+        };
+        let range = KeyRange { lower, upper: Bound::Included(&to), reverse: false };
+        if !range.is_empty() {
+            read.scan(range, &mut |key, value| {
+                let bundle = read_bundle(key, value)?;
+                add(&bundle);
+                self.last = Some((key.to_owned(), bundle));
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        Ok(found)
     }
 }

@@ -6,7 +6,7 @@ use leafbase_model::{
     BlockId, BlockType, DocumentId, DocumentRecord, EmbeddingTargets, Error, ItemsPage, Limits,
     Location, MissingEmbedding, MissingEmbeddings, Paging, Result,
 };
-use leafbase_store::{DocumentQuery, PageCursor, StoredDocument, Within};
+use leafbase_store::{DocumentQuery, EmbeddedRevs, PageCursor, StoredDocument, Within};
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::access::Full;
@@ -34,7 +34,7 @@ struct MissingCursor {
 struct MissingPage<'t, 'a> {
     tree: &'t Tree<'a>,
     texts: VisibleTexts<'t, 'a>,
-    model: &'t str,
+    revs: EmbeddedRevs<'t>,
     targets: EmbeddingTargets,
     limit: usize,
     found: Vec<MissingEmbedding>,
@@ -66,6 +66,10 @@ impl Connection<Full> {
     /// # }
     /// ```
     ///
+    /// # Cost
+    /// Each page reads the documents that it looks at, and the last of them whole, since blocks are
+    /// listed by ID; of documents alone it reads no block. Bundles of vectors are read once.
+    ///
     /// # Errors
     /// Those of [`MissingEmbeddings::check`]; [`crate::ErrorKind::NotFound`] at `documentIds[n]`
     /// and `folderIds[n]`; [`crate::ErrorKind::Validation`] at `cursor` for one of another list;
@@ -91,7 +95,7 @@ impl Connection<Full> {
             let mut page = MissingPage {
                 tree,
                 texts: VisibleTexts::new(tree),
-                model: &model,
+                revs: EmbeddedRevs::new(tree.full_reader()?, &model),
                 targets: request.targets,
                 limit: request.paging.limit.unwrap_or(Limits::MISSING_EMBEDDINGS),
                 found: Vec::new(),
@@ -182,16 +186,14 @@ impl MissingPage<'_, '_> {
     /// page was full before the end of the document.
     fn add(&mut self, row: &StoredDocument, after: Option<BlockId>) -> Result<Option<BlockId>> {
         let document = row.record.id;
-        let reader = self.tree.full_reader()?;
-        let revs: HashMap<BlockId, u64> =
-            reader.embedded_revs(self.model, document)?.into_iter().collect();
+        let revs: HashMap<BlockId, u64> = self.revs.of(document)?.into_iter().collect();
         self.examined += 1;
         if self.targets == EmbeddingTargets::Documents {
             let stored = revs.get(&document.root());
             self.add_missing(document, document.root(), row.record.rev, stored, None);
             return Ok(None);
         }
-        let texts = reader.subtree_texts(document.root())?;
+        let texts = self.tree.full_reader()?.subtree_texts(document.root())?;
         let mut blocks: Vec<_> = texts.iter().skip(1).collect();
         // By ID: a position among siblings changes.
         blocks.sort_unstable_by_key(|block| block.id);
