@@ -151,6 +151,19 @@ const GROWTHS: &[Growth] = &[
             Box::new(move |notes| assert_eq!(notes.back_links(request).unwrap().len(), 1))
         },
     },
+    Growth {
+        name: "`search_blocks`: the blocks around one, among many siblings",
+        counts: [200, 1_600],
+        times: 2,
+        prepare: |space, count| {
+            let (_, blocks) = space.page(texts(count, "x"));
+            let request = SearchBlocks::new(blocks[count - 2], "x").context(1, 1);
+            Box::new(move |notes| {
+                let found = notes.search_blocks(request).unwrap();
+                assert_eq!((found[0].before.len(), found[0].after.len()), (1, 1));
+            })
+        },
+    },
 ];
 
 fn page(title: &str, content: Vec<BlockDraft>) -> BlockDraft {

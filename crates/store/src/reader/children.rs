@@ -1,6 +1,6 @@
 //! Reads of the children and the siblings of a block.
 
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Result};
 
@@ -64,6 +64,33 @@ impl SpaceReader<'_> {
             Ok(ControlFlow::Break(()))
         })?;
         Ok(before)
+    }
+
+    /// The siblings after `block`, at most `limit`; none after a root, or if it is missing.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn next_siblings(&self, block: BlockId, limit: usize) -> Result<Vec<BlockId>> {
+        let (mut siblings, mut last) = (Vec::new(), None);
+        let Some(location) = self.location(block)? else { return Ok(siblings) };
+        self.find_in_runs(&location, block, &mut |key, run, index| {
+            siblings.extend(run.ids().skip(index + 1).take(limit));
+            last = Some(key.to_owned());
+            Ok(())
+        })?;
+        let start = keyspaces::parent_runs(location.document, location.parent);
+        let end = keyspaces::prefix_end(start);
+        let lower = last.as_deref().map_or(Bound::Included(&start[..]), Bound::Excluded);
+        let runs = KeyRange { lower, ..KeyRange::half_open(&start, &end) };
+        if siblings.len() < limit {
+            self.read.scan(runs, &mut |key, value| {
+                let missing = limit - siblings.len();
+                siblings.extend(RunView::read(key, value)?.ids().take(missing));
+                let is_full = siblings.len() >= limit;
+                Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+        }
+        Ok(siblings)
     }
 
     /// The first children of `parent`, at most `limit`.

@@ -50,9 +50,7 @@ impl<'a, 't> Surroundings<'a, 't> {
         }
         if self.after.is_none() {
             let reader = self.texts.tree.reader_at(self.within)?;
-            let stored_in = self.texts.tree.stored_in(self.document)?;
-            let within = (self.document.root(), self.within);
-            let blocks = blocks_after(reader, stored_in, within, self.max_after)?;
+            let blocks = blocks_after(reader, self.document.root(), self.within, self.max_after)?;
             debug_assert!(blocks.len() <= self.max_after, "no more context than requested");
             self.after = Some(self.context(&blocks)?);
         }
@@ -99,8 +97,8 @@ fn blocks_before(
 /// The first `count` blocks after `block` and its descendants, up to the end of `top`.
 fn blocks_after(
     reader: SpaceReader<'_>,
-    document: DocumentId,
-    (top, block): (BlockId, BlockId),
+    top: BlockId,
+    block: BlockId,
     count: usize,
 ) -> Result<Vec<BlockRecord>> {
     let mut blocks = Vec::new();
@@ -110,8 +108,7 @@ fn blocks_after(
         && at != top
         && let Some(parent) = parent(reader, at)?
     {
-        let siblings = reader.children(document, parent)?;
-        for sibling in siblings.into_iter().skip_while(|sibling| *sibling != at).skip(1) {
+        for sibling in reader.next_siblings(at, count - blocks.len())? {
             if blocks.len() >= count {
                 break;
             }
