@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use leafbase::{
     ApplyMarkdown, BackLinks, BlockData, BlockDraft, BlockId, Connection, CreateDocuments,
-    DeleteBlocks, Destination, DocumentId, Durability, EmbeddingDraft, InsertBlocks, Limits,
-    MissingEmbeddings, MoveBlocks, Position, PutEmbeddings, SearchBlocks, SearchIndexing, Space,
+    DeleteBlocks, DeleteDocuments, Destination, DocumentId, Durability, EmbeddingDraft,
+    InsertBlocks, Limits, MissingEmbeddings, MoveBlocks, MoveDocuments, Position, PutEmbeddings,
+    SearchBlocks, SearchIndexing, Space,
 };
 use tempfile::TempDir;
 
@@ -149,6 +150,19 @@ const GROWTHS: &[Growth] = &[
             assert_ne!(other, id);
             let request = BackLinks::to(id);
             Box::new(move |notes| assert_eq!(notes.back_links(request).unwrap().len(), 1))
+        },
+    },
+    Growth {
+        name: "`move_documents`: back from the trash, with many tasks",
+        counts: [200, 1_600],
+        times: 9,
+        prepare: |space, count| {
+            let (id, _) = space.page(Vec::new());
+            let lines: Vec<_> = (0..count).map(|at| format!("- [ ] task {at}")).collect();
+            space.notes.insert_markdown(&lines.join("\n"), id).unwrap();
+            space.notes.delete_documents(DeleteDocuments::new([id])).unwrap();
+            let request = MoveDocuments::new([id], Destination::Unsorted);
+            Box::new(move |notes| drop(notes.move_documents(request).unwrap()))
         },
     },
     Growth {

@@ -60,7 +60,7 @@ impl SpaceTransaction<'_> {
         for (block, entry) in tasks_among(&*self.rows, from, moved)? {
             self.tasks.delete(from, block, entry);
             self.tasks.put(to.id, block, entry);
-            self.relist(block, entry, to.listed_at);
+            self.relist(to.id, block, entry, to.listed_at);
         }
         Ok(())
     }
@@ -78,15 +78,21 @@ impl SpaceTransaction<'_> {
         self.tasks.flush_entries(self.rows)?;
         for is_open in [true, false] {
             for (block, entry) in tasks_in(&*self.rows, after.id, is_open)? {
-                self.relist(block, entry, location);
+                self.relist(after.id, block, entry, location);
             }
         }
         Ok(())
     }
 
-    fn relist(&mut self, block: BlockId, entry: TaskEntry, location: Option<TaskLocation>) {
+    fn relist(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        entry: TaskEntry,
+        location: Option<TaskLocation>,
+    ) {
         match location {
-            Some(location) => self.tasks.relist(block, entry, location),
+            Some(location) => self.tasks.relist(document, block, entry, location),
             None => self.tasks.unlist(block, entry),
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use leafbase_model::{BlockId, DocumentId, Result, TaskLocation, invariant};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, IdMap, Result, TaskLocation, invariant};
 
 use crate::keyspaces;
 use crate::kv::{Transaction, WriteBatch};
-use crate::reader::SpaceReader;
+use crate::reader::{DocumentTasks, SpaceReader};
 use crate::records;
 use crate::records::block::encoded;
 use crate::records::layout::Value;
@@ -25,8 +25,8 @@ pub(crate) struct TaskDocument {
 #[derive(Debug)]
 enum StagedList {
     Put(ListedTask),
-    /// Put, with the block as the transaction leaves it.
-    PutStored(TaskLocation),
+    /// Put, with the block of the document as the transaction leaves it.
+    PutStored(DocumentId, TaskLocation),
     Delete,
 }
 
@@ -54,8 +54,14 @@ impl StagedTaskRows {
     }
 
     /// Lists a task with its block as the transaction leaves it, which is read at its end.
-    pub(crate) fn relist(&mut self, block: BlockId, entry: TaskEntry, location: TaskLocation) {
-        self.listed.insert(entry.listed(block), StagedList::PutStored(location));
+    pub(crate) fn relist(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        entry: TaskEntry,
+        location: TaskLocation,
+    ) {
+        self.listed.insert(entry.listed(block), StagedList::PutStored(document, location));
     }
 
     pub(crate) fn unlist(&mut self, block: BlockId, entry: TaskEntry) {
@@ -82,12 +88,7 @@ impl StagedTaskRows {
         batch: &mut WriteBatch,
     ) -> Result<()> {
         let listed = std::mem::take(&mut self.listed);
-        let stored = listed.iter().filter(|(_, what)| matches!(what, StagedList::PutStored(_)));
-        let stored: Vec<_> =
-            stored.filter_map(|(key, _)| keyspaces::parse_listed_task(key)).collect();
-        if !stored.is_empty() {
-            reader.prefetch(&stored);
-        }
+        let mut stored = stored_blocks(reader, &listed)?;
         for (key, what) in listed {
             let task = match what {
                 StagedList::Delete => {
@@ -95,13 +96,11 @@ impl StagedTaskRows {
                     continue;
                 }
                 StagedList::Put(task) => task,
-                StagedList::PutStored(location) => {
-                    let Some(block) = keyspaces::parse_listed_task(&key) else {
-                        invariant!("the key of a listed task ends with its block")
+                StagedList::PutStored(_, location) => {
+                    let block = keyspaces::parse_listed_task(&key);
+                    let Some(block) = block.and_then(|block| stored.remove(&block)) else {
+                        invariant!("the block of a listed task was read")
                     };
-                    // Its rows may be damaged, which no other read would report.
-                    let missing = || records::corrupt(&keyspaces::block_location(block));
-                    let block = reader.block(block)?.ok_or_else(missing)?;
                     ListedTask::new(location, &encoded(&block))
                 }
             };
@@ -109,4 +108,32 @@ impl StagedTaskRows {
         }
         Ok(())
     }
+}
+
+/// The blocks of rows that are put with stored blocks. A run is read once for all that it has.
+fn stored_blocks(
+    reader: SpaceReader<'_>,
+    listed: &BTreeMap<Vec<u8>, StagedList>,
+) -> Result<IdMap<BlockId, BlockRecord>> {
+    let mut of_documents: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
+    for (key, what) in listed {
+        if let StagedList::PutStored(document, _) = what {
+            let Some(block) = keyspaces::parse_listed_task(key) else {
+                invariant!("the key of a listed task ends with its block")
+            };
+            of_documents.entry(*document).or_default().push(block);
+        }
+    }
+    let all: Vec<BlockId> = of_documents.values().flatten().copied().collect();
+    if !all.is_empty() {
+        reader.prefetch(&all);
+    }
+    let mut stored = IdMap::default();
+    for (document, blocks) in of_documents {
+        let whole = 0..blocks.len();
+        // Their rows may be damaged, which no other read would report.
+        let blocks = reader.task_blocks(document, DocumentTasks::Ids(blocks), whole)?;
+        stored.extend(blocks.into_iter().map(|block| (block.id, block)));
+    }
+    Ok(stored)
 }
