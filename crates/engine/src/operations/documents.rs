@@ -116,6 +116,9 @@ impl<A: FullAccess> Connection<A> {
     /// # }
     /// ```
     ///
+    /// # Cost
+    /// That of the documents' tasks and tags, which lists leave out from then on.
+    ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
     /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is in the trash
@@ -147,6 +150,10 @@ impl<A: FullAccess> Connection<A> {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// # Cost
+    /// Its records; out of the trash, and between templates and other places, also the documents'
+    /// tasks and tags.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`:

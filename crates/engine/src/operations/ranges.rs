@@ -37,6 +37,9 @@ impl<A: AccessScope> Connection<A> {
     /// # }
     /// ```
     ///
+    /// # Cost
+    /// That of the copies, and of the IDs of all siblings.
+    ///
     /// # Errors
     /// At `firstId`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for the
     /// root of a document, for an item and in the trash, and on a scoped connection for a range
@@ -108,6 +111,9 @@ impl<A: AccessScope> Connection<A> {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// # Cost
+    /// That of [`Self::move_blocks`], and of the IDs of all siblings.
     ///
     /// # Errors
     /// As [`Self::duplicate_blocks`]; [`crate::ErrorKind::RuleViolation`] at `direction` if no

@@ -23,8 +23,8 @@ mod updates;
 
 impl<A: FullAccess> Connection<A> {
     /// The tasks of a scope. The cost depends on the number of tasks returned, not on the size of
-    /// the space; the scope `inbox` also reads the IDs of all its open tasks, `document` the IDs of
-    /// all tasks of the document.
+    /// the space; the scope `inbox` also reads all its open tasks for each page, `document` all
+    /// tasks of the document, since these are stored by ID and listed in reading order.
     ///
     /// Without a limit the reply has all tasks of the scope. A cursor stays valid while tasks are
     /// added and removed between two calls: a returned task is not returned again unless it moved,

@@ -130,12 +130,12 @@ impl<A: Unbatched> Connection<A> {
     ///
     /// # Cost
     ///
-    /// Proportional to the documents that have the rarest word, the dirty documents (those written
-    /// since the index caught up), and the snippets. Each page costs as much as the first one, but
-    /// for the total: with words and patterns, the first page also matches the documents that come
-    /// after it, up to the total's bound or the end of the step budget, and with results by block
-    /// it reads the documents after it, up to that bound. A weight of links looks up the links to
-    /// each document found, and its names. A cursor has about fifty
+    /// Proportional to the documents of all its words, prefixes and exclusions, the dirty documents
+    /// (those written since the index caught up), and the snippets. Each page costs as much as the
+    /// first one, but for the total: with words and patterns, the first page also matches the
+    /// documents that come after it, up to the total's bound or the end of the step budget, and
+    /// with results by block it reads the documents after it, up to that bound. A weight of links
+    /// looks up the links to each document found, and its names. A cursor has about fifty
     /// characters for each word. The first search of a space reads its index once, or the whole
     /// space if there is none. A pattern reads every document that has its required trigrams, or
     /// all documents if it requires none. On a scoped connection the cost is
