@@ -292,6 +292,32 @@ fn named_blocks_are_linked_by_their_names() {
     assert_eq!(back["Note.md"], b"[there](Target.md#^keep)\n");
 }
 
+/// A link to a heading, and as an export with relative links writes it.
+const HEADINGS: &[(&str, &str, &str)] = &[
+    // Obsidian writes blanks for punctuation.
+    ("## D&D WOTC\n", "a [[Target#D D WOTC]]\n", "a [Target#D D WOTC](Target.md#dd-wotc)\n"),
+    ("## a: b, c\n", "a [[Target#a b c|x]]\n", "a [x](Target.md#a-b-c)\n"),
+    // The ID of Logseq is a name, and no part of the text.
+    (
+        "- # some text\n  id:: 602fb278-1234-4abc-8def-0123456789ab\n",
+        "a ((602fb278-1234-4abc-8def-0123456789ab))\n",
+        "a [((602fb278-1234-4abc-8def-0123456789ab))]\
+         (Target.md#^602fb278-1234-4abc-8def-0123456789ab)\n",
+    ),
+];
+
+#[test]
+fn headings_are_found_as_applications_write_them() {
+    for (target, text, expected) in HEADINGS {
+        let files = [("Note.md", *text), ("Target.md", *target)];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        assert_eq!(round(files.clone(), LinkStyle::AsWritten)["Note.md"], text.as_bytes());
+        let back = round(files, LinkStyle::Relative);
+        assert_eq!(String::from_utf8_lossy(&back["Note.md"]), *expected);
+        assert_eq!(round(back.clone(), LinkStyle::Relative), back);
+    }
+}
+
 /// Tasks as they come in and go out with their dates, and what an export says that leaves them out.
 const DATED: &[(&str, &str, &[&str])] = &[
     ("- [ ] a 📅 2026-05-01\n", "- [ ] a\n", &["the due date of \"a\" is not written"]),

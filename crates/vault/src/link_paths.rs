@@ -217,6 +217,8 @@ pub(super) fn linked_block(url: &str) -> Option<BlockId> {
 pub(super) struct Anchors {
     headings: HashMap<String, BlockId>,
     heading_slugs: HashMap<BlockId, String>,
+    /// Headings by their words alone, as Obsidian compares them.
+    heading_words: HashMap<String, BlockId>,
     /// Blocks that their author named by `^name` at the end of the text, or on the next line, and
     /// those that have the ID of Logseq.
     named: HashMap<String, BlockId>,
@@ -256,7 +258,12 @@ impl Anchors {
             anchors.order.push(id);
             anchors.numbers.insert(id, anchors.order.len());
             if is_heading(data) {
-                let slug = slug(&markdown::plain_text(&data.inline));
+                let text = markdown::plain_text(&data.inline);
+                let words = words(&text);
+                if !words.is_empty() {
+                    anchors.heading_words.entry(words).or_insert(id);
+                }
+                let slug = slug(&text);
                 if !slug.is_empty() {
                     let slug = slugs.claim(&slug);
                     anchors.heading_slugs.insert(id, slug.clone());
@@ -281,17 +288,21 @@ impl Anchors {
             let numbered = || self.order.get(name.parse::<usize>().ok()?.checked_sub(1)?);
             return self.named.get(name).or_else(numbered).copied();
         }
-        let heading = |words: &str| self.headings.get(&slug(words)).copied();
-        heading(anchor).or_else(|| heading(anchor.rsplit('#').next()?))
+        let heading = |text: &str| self.headings.get(&slug(text)).copied();
+        let with_words = || self.heading_words.get(&words(anchor)).copied();
+        heading(anchor).or_else(|| heading(anchor.rsplit('#').next()?)).or_else(with_words)
     }
 
     /// The anchor that [`Self::find`] resolves to `block`.
     pub(super) fn name(&self, block: BlockId) -> Option<String> {
-        if let Some(slug) = self.heading_slugs.get(&block) {
+        let name = self.names.get(&block);
+        // The text of a heading has its property in it, if that has the ID of Logseq.
+        let slug = self.heading_slugs.get(&block);
+        if let Some(slug) = slug.filter(|_| name.is_none_or(|name| !logseq_ids::is_id(name))) {
             return Some(slug.clone());
         }
         // A number leads elsewhere once a block is inserted before it.
-        if let Some(name) = self.names.get(&block) {
+        if let Some(name) = name {
             return Some(format!("^{name}"));
         }
         let name = self.numbers.get(&block)?.to_string();
@@ -329,6 +340,13 @@ fn slug(words: &str) -> String {
         }
     }
     slug
+}
+
+/// The words of a heading: links of Obsidian have blanks for its punctuation.
+fn words(heading: &str) -> String {
+    let is_other = |character: char| !(character.is_alphanumeric() || is_combining_mark(character));
+    let words = heading.split(is_other).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Combining marks of scripts in wide use: they belong to words, unlike punctuation.
