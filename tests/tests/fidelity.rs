@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    ApplyMarkdown, BlockData, BlockDraft, Fetch, FindDocuments, Position, Progress, Space,
+    ApplyMarkdown, BlockData, BlockDraft, DeleteDocuments, Fetch, FindDocuments, Position,
+    Progress, PurgeDocuments, Space,
 };
 use leafbase_vault::{
     ExportOptions, ImportOptions, LinkStyle, MemorySource, TaskDates, VaultWarningKind,
@@ -102,13 +103,61 @@ const KEPT: &[&str] = &[
     "no line end",
     "\n\nblank lines   \n\n\n",
     "- a\n  related-to:: [[Target]]\n",
+    // Links to one document in several forms, some with anchors that it lacks.
+    "[a](Target.md#missing) and [b](Target.md)\n",
+    "[[Target#Missing|see]] and [t](Target.md)\n",
+    "[[Target]] [Target](Target.md#gone) [[Target]]\n",
+    // Files that are not what their names say.
+    "x\n\n![[lfs.png|300]]\n",
+    "![[lfs.png]]\n",
+    "![](film.jpg)\n\n![[film.jpg|50]]\n\n![words](film.jpg \"t\")\n",
+    // Files that a wiki link names.
+    "see [[doc.pdf|words]] and [[doc.pdf]]\n",
+    "[[doc.pdf]]\n",
+    "[[lfs.png|words]]\n",
     "| a | b |\n| --- | ---: |\n| 1 | 2 |\n",
 ];
 
 #[test]
+fn a_file_that_is_kept_as_code_comes_back() {
+    let long = "w".repeat(300_000);
+    for text in [format!("# T\n\n{long}\n\n\n"), format!("---\na: 1\n---\n\n- a\n- {long}")] {
+        let files = [("Note.md".to_owned(), text.clone().into_bytes())];
+        let back = round(files, LinkStyle::AsWritten);
+        assert!(back["Note.md"] == text.as_bytes(), "{:?}", text.get(..20));
+    }
+}
+
+/// A link to a document in the trash, or to one that is gone, is written as it was read.
+#[test]
+fn links_to_removed_documents_come_back() {
+    let text = "see [[B]], [b](B.md), [[A]] and [[B#Head|h]]\n\n[[B]]\n";
+    for is_purged in [false, true] {
+        let notes = Space::in_memory().unwrap().connect();
+        let source = &mut MemorySource::from_iter([("A.md", text), ("B.md", "# Head\n")]);
+        import_from(&notes, source, &ImportOptions::new(), &mut on).unwrap();
+        let removed = notes.find_documents(FindDocuments::named("B")).unwrap()[0].id();
+        notes.delete_documents(DeleteDocuments::new([removed])).unwrap();
+        if is_purged {
+            notes.purge_documents(PurgeDocuments::new([removed])).unwrap();
+        }
+        let directory = tempfile::tempdir().unwrap();
+        export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).unwrap();
+        let back = files_below(directory.path());
+        assert_eq!(String::from_utf8_lossy(&back["A.md"]), text);
+    }
+}
+
+#[test]
 fn constructs_come_back_as_they_were() {
     for text in KEPT {
-        let files = [("Note.md", *text), ("Target.md", "target\n"), ("doc.pdf", "%PDF-1.7 x")];
+        let files = [
+            ("Note.md", *text),
+            ("Target.md", "target\n"),
+            ("doc.pdf", "%PDF-1.7 x"),
+            ("lfs.png", "version https://git-lfs.github.com/spec/v1\n"),
+            ("film.jpg", "\0\0\0\x18ftypmp42\0\0\0\0mp42isom"),
+        ];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
         let back = round(files, LinkStyle::AsWritten);
         let shown = back.get("Note.md").map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -196,6 +245,10 @@ const EXTENDED: &[(&str, &str)] = &[
     ("---\ntags: [x]\n---\na", "---\ntags: [x]\n---\na\n\nmore"),
     ("a\n", "a\n\nmore\n"),
     ("", "more"),
+    // An empty item stays where it joins with nothing.
+    ("---\ntitle: x\n---\n\n-\n", "---\ntitle: x\n---\n\nmore\n"),
+    ("-", "more\n"),
+    ("a\n\n>", "a\n\nmore\n\n>"),
 ];
 
 #[test]

@@ -302,16 +302,27 @@ impl FileRenderer<'_> {
             },
             None => (None, blocks),
         };
-        let rendered = markdown::render_as_written(body, file);
-        let difference = round_trip_difference(&rendered, body).or_else(|| {
-            let becomes_front = front.is_none() && split_front_matter(&rendered).front.is_some();
+        let code = file.and_then(|file| self.kept_as_code(file, blocks));
+        let rendered = match code {
+            Some(code) => code.to_owned(),
+            None => markdown::render_as_written(body, file),
+        };
+        let difference = if code.is_some() { None } else { round_trip_difference(&rendered, body) };
+        let difference = difference.or_else(|| {
+            let becomes_front =
+                front.is_none() && code.is_none() && split_front_matter(&rendered).front.is_some();
             becomes_front.then(|| "it begins as front matter does".to_owned())
         });
-        if let Some(message) = difference {
-            warn(VaultWarningKind::ReadsBackDifferently, message);
+        if let Some(message) = &difference {
+            warn(VaultWarningKind::ReadsBackDifferently, message.clone());
         }
         let line_end = if rendered.is_empty() { "" } else { "\n" };
         let end = file.map_or(line_end, |file| file.end.as_deref().unwrap_or("\n"));
+        // An import drops what is there, an empty item for example. After other blocks than those
+        // it followed, it may become a part of them.
+        let joins =
+            |end: &str| round_trip_difference(&format!("{rendered}{end}"), body) != difference;
+        let end = if !end.trim().is_empty() && joins(end) { line_end } else { end };
         // The blank line after front matter.
         let line_end = if rendered.is_empty() && end.is_empty() { "" } else { "\n" };
         let text = match (front, file.and_then(|file| file.front_matter.as_deref())) {
@@ -330,6 +341,15 @@ impl FileRenderer<'_> {
             Some(file) => with_marks(text, file),
             None => text,
         })
+    }
+
+    /// The text of a document that is a file which an import keeps as code: it is written as it is.
+    fn kept_as_code<'b>(&self, file: &FileLayout, blocks: &'b [Block]) -> Option<&'b str> {
+        let [block] = blocks else { return None };
+        let BlockKind::Code { raw_code, .. } = &block.data.kind else { return None };
+        // Such a file has no digest.
+        let is_code = file.digest == 0 && markdown_file::is_kept_as_code(raw_code, self.limits);
+        is_code.then_some(raw_code.as_str())
     }
 }
 

@@ -155,7 +155,10 @@ pub(super) fn blocks(
     let parsed = match markdown::parse_with_layout(split.body, &options) {
         Ok(parsed) => parsed,
         Err(error) => {
-            return (as_code(text), FileLayout::default(), vec![kept_as_code(&error)]);
+            let code = text.trim_end_matches('\n');
+            let end = text.get(code.len()..).filter(|end| *end != "\n").map(Into::into);
+            let file = FileLayout { end, ..FileLayout::default() };
+            return (as_code(code), file, vec![kept_as_code(&error)]);
         }
     };
     let mut warnings = Vec::new();
@@ -175,6 +178,12 @@ pub(super) fn blocks(
         (warning_kind(warning.kind), Some(line), warning.kind.to_string())
     }));
     (blocks, file, warnings)
+}
+
+/// Whether a file with this text becomes one code block.
+pub(super) fn is_kept_as_code(text: &str, limits: &Limits) -> bool {
+    let options = file_options().with_limits(limits.clone());
+    markdown::parse(split_front_matter(text).body, &options).is_err()
 }
 
 /// The lines around front matter, if [`write_front_matter`] writes others.

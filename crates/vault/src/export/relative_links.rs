@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use leafbase::bulk::{self, SpaceView, Subtrees, plain_file_name};
-use leafbase::{AssetId, AssetRecord, AssetUrl, BlockData, BlockId, DocumentId, Limits, Result};
+use leafbase::{
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockId, DocumentId, Limits, Location, Result,
+};
 
 use super::layout::{ExportLayout, ExportedDocument};
 use crate::file_names::{AllocatedNames, decode_attachment, fold, is_disguised, is_refused};
@@ -24,6 +26,8 @@ pub(crate) struct RelativeLinks<'a> {
     logseq_ids: HashMap<BlockId, String>,
     /// Those of these IDs that documents have.
     own_logseq_ids: HashSet<String>,
+    /// Linked blocks that were deleted, or are in the trash.
+    gone: HashSet<BlockId>,
     /// All anchors of the documents that these blocks are in.
     documents: HashMap<usize, Anchors>,
     attachments: Vec<ExportedAttachment>,
@@ -89,6 +93,7 @@ impl<'a> RelativeLinks<'a> {
             anchors: HashMap::new(),
             logseq_ids: HashMap::new(),
             own_logseq_ids: HashSet::new(),
+            gone: HashSet::new(),
             documents: HashMap::new(),
             attachments: Vec::new(),
             numbers: HashMap::new(),
@@ -110,8 +115,11 @@ impl<'a> RelativeLinks<'a> {
         let mut by_document: BTreeMap<DocumentId, Vec<BlockId>> =
             documents.into_iter().map(|document| (document, Vec::new())).collect();
         for block in blocks {
-            if let Some(document) = view.document_of(block)? {
-                by_document.entry(document).or_default().push(block);
+            let document = view.document_of(block)?;
+            let row = document.map(|document| view.document(document)).transpose()?.flatten();
+            match row.map(|row| (row.record.id, row.record.location)) {
+                None | Some((_, Location::Trash)) => drop(self.gone.insert(block)),
+                Some((document, _)) => by_document.entry(document).or_default().push(block),
             }
         }
         for (document, blocks) in by_document {
@@ -313,6 +321,11 @@ impl<'a> RelativeLinks<'a> {
     /// Whether a linked block is in an exported document.
     pub(super) fn is_exported(&self, block: BlockId) -> bool {
         self.anchors.contains_key(&block) || self.document_number(block).is_some()
+    }
+
+    /// Whether a linked block was deleted, or is in the trash.
+    pub(super) fn is_gone(&self, block: BlockId) -> bool {
+        self.gone.contains(&block)
     }
 
     /// The document whose root a link leads to.

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use leafbase::bulk::LinkLayout;
 use leafbase::markdown::{self, InlineLink, LinkForm, LinkTarget};
-use leafbase::{AssetId, AssetUrl, BlockData, BlockId, BlockKind, BlockType};
+use leafbase::{
+    AssetId, AssetUrl, BlockData, BlockId, BlockKind, BlockType, MediaSize, MediaWidth,
+};
 
 use super::relative_links::RelativeLinks;
 use super::wiki_links::WikiNames;
@@ -105,14 +107,19 @@ impl<'a> WrittenLinks<'a> {
             }
         };
         normalize(&mut read);
-        if is_equivalent(&read.kind, &data.kind) {
+        if is_equivalent(&read.kind, &data.kind) || self.is_named_as(&data.kind, &read.kind, target)
+        {
             data.kind = BlockKind::empty(BlockType::Text);
             data.inline = link.text.to_string();
         }
     }
 
-    /// Whether a file has the name that a picture of it was written with.
+    /// Whether a file has the name that a picture of it was written with, or a picture or a video
+    /// the same words and size.
     fn is_named_as(&self, kind: &BlockKind, picture: &BlockKind, target: OwnTarget) -> bool {
+        if let (Some(present), Some(written)) = (shown(kind), shown(picture)) {
+            return present == written;
+        }
         let (BlockKind::File { file_name, .. }, OwnTarget::File(file)) = (kind, target) else {
             return false;
         };
@@ -125,24 +132,21 @@ impl<'a> WrittenLinks<'a> {
         }
     }
 
-    fn rewrite_inline(&self, from: usize, data: &mut BlockData, mut written: Vec<LinkLayout>) {
+    fn rewrite_inline(&self, from: usize, data: &mut BlockData, written: Vec<LinkLayout>) {
         let bar = if data.block_type() == BlockType::Table { "\\|" } else { "|" };
         let (mut text, mut end) = (String::new(), 0);
         let inline = &data.inline;
+        let (in_order, mut written) = self.in_order(from, inline, written);
+        let mut in_order = in_order.into_iter();
         markdown::links(inline, &mut |link| {
             let Some(target) = OwnTarget::of_url(&link.destination) else { return };
+            let own = in_order.next().flatten();
             if self.leaves(target) {
                 return;
             }
-            let is_it = |(_, written): &(usize, &LinkLayout)| {
-                self.leads_to(from, written, target) && has_label(written, inline, &link)
-            };
-            // The text of a link that led elsewhere is taken if no other one leads there.
-            let found = written.iter().enumerate().filter(is_it);
-            let found = found.min_by_key(|(_, written)| self.is_stale(written, target));
-            let (range, new) = match found.map(|(index, _)| index) {
-                Some(index) => {
-                    let LinkLayout { text, is_wiki, .. } = written.remove(index);
+            let own = own.or_else(|| self.take(from, &mut written, target, inline, &link));
+            let (range, new) = match own {
+                Some(LinkLayout { text, is_wiki, .. }) => {
                     let whole = whole_range(inline, &link);
                     let range = if is_wiki { whole } else { destination_range(inline, &link) };
                     (range, text.to_string())
@@ -163,6 +167,72 @@ impl<'a> WrittenLinks<'a> {
             text.push_str(inline.get(end..).unwrap_or_default());
             data.inline = text;
         }
+    }
+
+    /// The texts that the links of a block have in order, and the other ones. The order says
+    /// something as long as there are as many links as texts.
+    fn in_order(
+        &self,
+        from: usize,
+        inline: &str,
+        written: Vec<LinkLayout>,
+    ) -> (Vec<Option<LinkLayout>>, Vec<LinkLayout>) {
+        let mut fitting = Vec::new();
+        markdown::links(inline, &mut |link| {
+            if let Some(target) = OwnTarget::of_url(&link.destination) {
+                let is_live = match target {
+                    OwnTarget::Block(block) => self.links.is_exported(block),
+                    OwnTarget::File(_) => true,
+                };
+                fitting.push(written.get(fitting.len()).is_some_and(|written| {
+                    self.fits(from, written, target, inline, &link)
+                        && (is_live || !self.is_stale(from, written, target))
+                }));
+            }
+        });
+        let (mut in_order, mut others) = (Vec::new(), Vec::new());
+        if fitting.len() == written.len() {
+            for (written, fits) in written.into_iter().zip(fitting) {
+                if fits {
+                    in_order.push(Some(written));
+                } else {
+                    in_order.push(None);
+                    others.push(written);
+                }
+            }
+        } else {
+            others = written;
+        }
+        (in_order, others)
+    }
+
+    /// Takes the text of a link out of those that no link has in order.
+    fn take(
+        &self,
+        from: usize,
+        written: &mut Vec<LinkLayout>,
+        target: OwnTarget,
+        inline: &str,
+        link: &InlineLink<'_>,
+    ) -> Option<LinkLayout> {
+        let found = written.iter().enumerate();
+        let found = found.filter(|(_, written)| self.fits(from, written, target, inline, link));
+        // The text of a link that led elsewhere is taken if no other one leads there.
+        let found = found.min_by_key(|(_, written)| self.is_stale(from, written, target));
+        let index = found?.0;
+        Some(written.remove(index))
+    }
+
+    /// Whether a link may be written so: it leads to its target, and shows its words.
+    fn fits(
+        &self,
+        from: usize,
+        written: &LinkLayout,
+        target: OwnTarget,
+        inline: &str,
+        link: &InlineLink<'_>,
+    ) -> bool {
+        self.leads_to(from, written, target) && has_label(written, inline, link)
     }
 
     /// The range and the text of a link in a form that the block had: a reference, or a wiki link.
@@ -197,61 +267,75 @@ impl<'a> WrittenLinks<'a> {
 
     /// Whether a link as written in the document of index `from` leads to the target.
     fn leads_to(&self, from: usize, written: &LinkLayout, target: OwnTarget) -> bool {
-        let Some(document) = self.links.layout().documents.get(from) else { return false };
-        let own_directory = directory(&document.path);
-        if let (Some(id), OwnTarget::Block(block)) = (block_reference(&written.text), target) {
-            // The ID of a block that is gone may be that of another one by now.
-            let is_gone = !self.links.is_exported(block);
-            return is_gone || self.links.own_logseq_id(block) == Some(id);
-        }
-        let wiki_link = wiki_links(&written.text).pop();
-        let whole = wiki_link.filter(|link| link.range == (0..written.text.len()));
-        match (whole, target) {
-            (Some(link), OwnTarget::Block(_)) if self.is_for_logseq && link.alias.is_some() => {
-                false
-            }
-            (Some(link), OwnTarget::Block(block)) => {
-                let number = self.named_document(from, &link);
-                number.is_some_and(|number| self.links.leads_to(number, link.anchor, block))
-            }
-            (Some(link), OwnTarget::File(file)) => {
-                let path = self.attachments.by_name(own_directory, link.target);
+        match target {
+            OwnTarget::Block(block) => self.leads_to_block(from, written, block),
+            OwnTarget::File(file) => {
+                let path = self.written_attachment(from, written);
                 path.is_some() && path == self.links.attachment_path(file)
-            }
-            (None, target) => {
-                let url = if written.is_wiki {
-                    first_destination(&written.text)
-                } else {
-                    url_of(&written.text)
-                };
-                let Some(url) = url.and_then(|url| RelativeUrl::parse(&url)) else {
-                    return false;
-                };
-                let path = join(own_directory, &url.path);
-                match target {
-                    OwnTarget::Block(block) => {
-                        let number = match url.path.as_str() {
-                            "" => Some(from),
-                            _ => path.and_then(|path| self.names.documents().at_path(&path)),
-                        };
-                        let anchor = url.anchor.as_deref();
-                        number.is_some_and(|number| self.links.leads_to(number, anchor, block))
-                    }
-                    OwnTarget::File(file) => {
-                        let path = path.and_then(|path| self.attachments.at_path(&path));
-                        path.is_some() && path == self.links.attachment_path(file)
-                    }
-                }
             }
         }
     }
 
+    fn leads_to_block(&self, from: usize, written: &LinkLayout, block: BlockId) -> bool {
+        if let Some(id) = block_reference(&written.text) {
+            // The ID of a block that is gone may be that of another one by now.
+            let is_gone = !self.links.is_exported(block);
+            return is_gone || self.links.own_logseq_id(block) == Some(id);
+        }
+        if self.links.is_gone(block) {
+            // Its name or path is all that is left of it, and may lead to another one some day.
+            return written.attachment.is_none();
+        }
+        let has_alias = |link: &WikiLink<'_>| link.alias.is_some();
+        if self.is_for_logseq && whole_wiki_link(written).as_ref().is_some_and(has_alias) {
+            return false;
+        }
+        let found = self.written_document(from, written);
+        found.is_some_and(|(number, anchor)| self.links.leads_to(number, anchor.as_deref(), block))
+    }
+
+    /// The document that a link as written leads to, and the anchor that it names.
+    fn written_document(
+        &self,
+        from: usize,
+        written: &LinkLayout,
+    ) -> Option<(usize, Option<String>)> {
+        if let Some(link) = whole_wiki_link(written) {
+            let number = self.named_document(from, &link)?;
+            return Some((number, link.anchor.map(ToOwned::to_owned)));
+        }
+        let url = relative_url(written)?;
+        let number = match url.path.as_str() {
+            "" => from,
+            path => self.names.documents().at_path(&join(self.directory(from), path)?)?,
+        };
+        Some((number, url.anchor))
+    }
+
+    /// The path of the file that a link as written leads to.
+    fn written_attachment(&self, from: usize, written: &LinkLayout) -> Option<&str> {
+        let own_directory = self.directory(from);
+        match whole_wiki_link(written) {
+            Some(link) => self.attachments.by_name(own_directory, link.target),
+            None => self.attachments.at_path(&join(own_directory, &relative_url(written)?.path)?),
+        }
+    }
+
+    fn directory(&self, from: usize) -> &str {
+        let document = self.links.layout().documents.get(from);
+        debug_assert!(document.is_some(), "links are written in exported documents");
+        document.map_or("", |document| directory(&document.path))
+    }
+
     /// Whether a link as written led to another block, which is gone or has lost the anchor: a link
     /// to its document, or to a block that is gone itself, may be written so.
-    fn is_stale(&self, written: &LinkLayout, target: OwnTarget) -> bool {
+    fn is_stale(&self, from: usize, written: &LinkLayout, target: OwnTarget) -> bool {
         let OwnTarget::Block(block) = target else { return false };
         if let Some(id) = block_reference(&written.text) {
             return !self.links.is_exported(block) && self.links.is_own_logseq_id(id);
+        }
+        if self.links.is_gone(block) {
+            return self.written_document(from, written).is_some();
         }
         self.links.document_number(block).is_some() && written_anchor(written).is_some()
     }
@@ -269,6 +353,15 @@ impl<'a> WrittenLinks<'a> {
     }
 }
 
+/// The words and the size of a picture or a video.
+fn shown(kind: &BlockKind) -> Option<(&str, MediaSize, MediaWidth)> {
+    match kind {
+        BlockKind::Image { alt_text, size, width, .. }
+        | BlockKind::Video { alt_text, size, width, .. } => Some((alt_text, *size, *width)),
+        _ => None,
+    }
+}
+
 /// The block that markdown reads as a picture, as which a file was written.
 fn picture(written: &LinkLayout) -> Option<BlockKind> {
     if !written.is_wiki || !written.text.starts_with("![") || written.text.starts_with("![[") {
@@ -281,12 +374,23 @@ fn picture(written: &LinkLayout) -> Option<BlockKind> {
 
 /// The anchor in a link as written.
 fn written_anchor(written: &LinkLayout) -> Option<String> {
-    if let Some(link) = wiki_links(&written.text).pop() {
-        return link.anchor.map(ToOwned::to_owned);
+    match wiki_links(&written.text).pop() {
+        Some(link) => link.anchor.map(ToOwned::to_owned),
+        None => relative_url(written)?.anchor,
     }
+}
+
+/// A link as written that is a wiki link.
+fn whole_wiki_link(written: &LinkLayout) -> Option<WikiLink<'_>> {
+    let link = wiki_links(&written.text).pop();
+    link.filter(|link| link.range == (0..written.text.len()))
+}
+
+/// A link as written that has a path.
+fn relative_url(written: &LinkLayout) -> Option<RelativeUrl> {
     let url =
         if written.is_wiki { first_destination(&written.text) } else { url_of(&written.text) };
-    RelativeUrl::parse(&url?)?.anchor
+    RelativeUrl::parse(&url?)
 }
 
 /// The destination that a link as written has.

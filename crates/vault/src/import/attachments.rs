@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use leafbase::bulk::{self, DocumentFactory, StagedFile};
 use leafbase::markdown;
 use leafbase::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockType, Edit, Error,
-    ErrorKind, Limits, Result,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, Edit, Error, ErrorKind,
+    Limits, Result,
 };
 
 use crate::file_names::decode_attachment;
@@ -124,9 +124,7 @@ impl AttachmentImport {
                 && let (Some(known), Some(url)) = (self.imported.get(&file), self.url(file))
             {
                 let picture = data.kind.clone();
-                if bulk::fit_block_type(data, &known.record.media_type, &url, limits)
-                    && data.block_type() == BlockType::File
-                {
+                if bulk::fit_block_type(data, &known.record.media_type, &url, limits) {
                     keep_picture(data, picture);
                 }
             }
@@ -187,8 +185,8 @@ impl AttachmentImport {
     }
 }
 
-/// Keeps `![words](path)`, as which a block was written that is a file now, in the place of its
-/// path.
+/// Keeps `![words](path)`, as which a block was written that is a file or a video now, in the place
+/// of its path.
 fn keep_picture(data: &mut BlockData, picture: BlockKind) {
     let links = data.layout.as_mut().map(|layout| layout.links.as_mut_slice());
     if let Some([link]) = links

@@ -14,7 +14,8 @@ use super::inline_rewrites::{normalize, ordinary_links, own_link_starts, own_lin
 use super::link_targets::{DocumentTargets, FileIndex, NameMatch};
 use super::plan::ImportPlan;
 use crate::link_paths::{
-    LinkUrl, RelativeUrl, block_url, directory, is_relative, join, rewrite_urls, to_fragment,
+    LinkUrl, RelativeUrl, block_url, directory, file_name, is_relative, join, rewrite_urls,
+    to_fragment,
 };
 use crate::markdown_file::literal;
 use crate::report::VaultWarningKind;
@@ -301,9 +302,23 @@ impl<'a> LinkResolver<'a, '_> {
             self.warnings.warn(VaultWarningKind::Embed, written, message);
             return None;
         }
-        let file = self.existing_file(link, written)?;
-        let url = self.link_to(file, link.anchor, block, written);
+        let url = match self.named_attachment(link) {
+            Some(path) => self.import(path, &to_fragment(link.anchor), written)?,
+            None => {
+                let file = self.existing_file(link, written)?;
+                self.link_to(file, link.anchor, block, written)
+            }
+        };
         Some(format!("[{}]({url})", label(link)))
+    }
+
+    /// The attachment that a wiki link names with its extension, if there is no such document.
+    fn named_attachment(&self, link: &WikiLink<'_>) -> Option<&'a str> {
+        let documents = &self.plan.documents;
+        let is_free = file_name(link.target).contains('.')
+            && documents.by_name(self.from, link.target) == NameMatch::None;
+        let found = || self.plan.attachments.by_name(self.directory(), link.target);
+        if is_free { found() } else { None }
     }
 
     fn embed(&mut self, path: &str, link: &WikiLink<'_>, written: &str) -> Option<String> {
