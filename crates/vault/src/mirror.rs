@@ -6,6 +6,7 @@ mod file_base;
 pub(crate) mod files;
 pub(crate) mod folder_import;
 mod imports;
+mod known_uploads;
 mod listed_files;
 pub(crate) mod options;
 mod pairs;
@@ -40,7 +41,8 @@ use run::MirrorRun;
 ///   is deleted if its directory is gone.
 /// - Links to a heading or block whose anchor changed on either side are written again as well.
 /// - Documents and files that one side removed, and the other did not change, are removed there;
-///   documents go to the trash. If the other side changed them, they are kept.
+///   documents go to the trash. If the other side changed them, they are kept. A file that comes
+///   back restores its document.
 /// - Files without a document become documents as an import makes them, with attachments; documents
 ///   without a file get one as an export writes it. Where nothing is known yet, files and documents
 ///   of the same folder and title are taken as the same. Where a directory, a symbolic link or

@@ -655,6 +655,98 @@ fn links_follow_a_heading() {
     }
 }
 
+const PICTURE: &str = "GIF89a0000000000";
+
+/// Pictures of a folder that was imported, or that an export wrote, are those of the documents.
+#[test]
+fn known_pictures_are_no_conflict() {
+    let read: &[(&str, &str)] = &[
+        ("A.md", "see ![[p.gif]]\n"),
+        ("B.md", "t\n\n![](img/p.gif)\n"),
+        ("D.md", "[x](img/p.gif) w ![](p.gif)\n"),
+        ("img/p.gif", PICTURE),
+        ("p.gif", PICTURE),
+    ];
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    put_all(&mut files, read);
+    import_from(&notes, &mut files, &ImportOptions::new(), &mut go_on).unwrap();
+    let of_app = notes.create_document("App").unwrap().id();
+    notes.upload_file(UploadFile::new(of_app).named("q.gif"), PICTURE.as_bytes()).unwrap();
+    files.put("App.md", "![](attachments/q.gif)\n");
+    files.put("attachments/q.gif", PICTURE);
+    let before: Vec<_> = read.iter().map(|(path, _)| (*path, files.text(path))).collect();
+    // The second mirror is one of a copy of the folder.
+    for name in ["one", "two"] {
+        let options = MirrorOptions::new().named(name);
+        let mut report = mirror_files(&notes, &mut files, &options, &mut go_on).unwrap();
+        // Its picture has other words.
+        report.changes.retain(|change| change.path != "App.md");
+        assert_eq!((report.changes, report.warnings), (Vec::new(), Vec::new()), "{name}");
+        let after: Vec<_> = read.iter().map(|(path, _)| (*path, files.text(path))).collect();
+        assert_eq!((&after, files.paths().len()), (&before, before.len() + 2), "{name}");
+    }
+}
+
+/// A file that comes back is that of its document, so that links lead there as before.
+#[test]
+fn a_file_that_comes_back_restores_its_document() {
+    let linking = "see [[B]] and [b](sub/B.md)\n";
+    for in_space in [false, true] {
+        for text in ["b\n\n![](p.gif)\n", "b, edited\n"] {
+            let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+            put_all(&mut files, &[("A.md", linking), ("sub/B.md", "b\n\n![](p.gif)\n")]);
+            files.put("sub/p.gif", PICTURE);
+            run(&notes, &mut files);
+            let id = titled(&notes, "B");
+            if in_space {
+                notes.delete_documents(DeleteDocuments::new([id])).unwrap();
+            } else {
+                files.files.remove("sub/B.md");
+            }
+            run(&notes, &mut files);
+            assert_eq!(files.paths(), ["A.md", "sub/p.gif"]);
+            assert!(run(&notes, &mut files).is_unchanged());
+            notes.insert_markdown("note", Position::end_of(titled(&notes, "A"))).unwrap();
+            let report = run(&notes, &mut files);
+            assert_eq!(report.warnings, []);
+            assert_eq!(files.text("A.md"), format!("{linking}\nnote\n"));
+
+            files.put("sub/B.md", text);
+            let report = run(&notes, &mut files);
+            assert_eq!(report.warnings, []);
+            assert_eq!(titled(&notes, "B"), id);
+            assert_eq!(files.paths(), ["A.md", "sub/B.md", "sub/p.gif"]);
+            assert_eq!(files.text("sub/B.md"), text);
+            assert_eq!(notes.back_links(id).unwrap().len(), 1);
+            assert!(run(&notes, &mut files).is_unchanged());
+        }
+    }
+}
+
+/// The name of one side and the place of the other.
+#[test]
+fn moved_on_one_side_and_renamed_on_the_other() {
+    for moved_outside in [true, false] {
+        let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+        let linking = "see [[X]] [x](a/X.md)\n";
+        put_all(&mut files, &[("a/X.md", "t\n"), ("b/B.md", "b\n"), ("L.md", linking)]);
+        run(&notes, &mut files);
+        let file = files.files.remove("a/X.md").unwrap();
+        if moved_outside {
+            files.files.insert("b/X.md".to_owned(), file);
+            retitle(&notes, "X", "Y");
+        } else {
+            files.files.insert("a/Y.md".to_owned(), file);
+            move_to(&notes, "X", "b");
+        }
+        run(&notes, &mut files);
+        assert_eq!(files.paths(), ["L.md", "b/B.md", "b/Y.md"]);
+        assert_eq!((text(&notes, "Y"), files.text("b/Y.md")), ("t".to_owned(), "t\n".to_owned()));
+        assert_eq!(files.text("L.md"), "see [[Y|X]] [x](b/Y.md)\n");
+        assert!(run(&notes, &mut files).is_unchanged());
+    }
+}
+
 /// Files get the names that others give up in the same run, whenever that ends.
 #[test]
 fn files_take_over_names() {

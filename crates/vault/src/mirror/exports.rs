@@ -374,7 +374,9 @@ impl MirrorRun<'_, '_, '_> {
             let change = self.changes.get(&id).copied().unwrap_or(row.last_change);
             let attachments = self.attachments_of(view, id)?;
             let (title, folder, next_path) = (row.title, String::new(), String::new());
-            let base = FileBase { file, next_path, change, title, place, attachments, folder };
+            let is_gone = false;
+            let base =
+                FileBase { file, next_path, change, title, place, attachments, is_gone, folder };
             bases.push((id, Some(base)));
         }
         self.records.put(self.notes, &bases)
@@ -406,7 +408,11 @@ impl MirrorRun<'_, '_, '_> {
     }
 
     /// Removes the files of documents that were removed.
-    pub(super) fn remove_files(&mut self, plan: &MirrorPlan) -> Result<()> {
+    pub(super) fn remove_files(
+        &mut self,
+        plan: &MirrorPlan,
+        bases: &BTreeMap<DocumentId, FileBase>,
+    ) -> Result<()> {
         let mut gone = Vec::new();
         for (document, path) in &plan.removed {
             if self.is_stopped() {
@@ -417,7 +423,7 @@ impl MirrorRun<'_, '_, '_> {
                 self.files.files.remove(path)?;
                 self.files.relist(path)?;
                 self.report.add(MirrorChangeKind::FileRemoved, path, None);
-                gone.push((*document, None));
+                gone.push((*document, bases.get(document).map(FileBase::gone)));
             } else {
                 self.skip_changed(path);
             }

@@ -2,12 +2,13 @@
 //! is kept with the document, and erased with it.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use leafbase::bulk::{self, SpaceView};
 use leafbase::{AssetId, ChangePosition, Connection, DocumentId, Error, Result};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::files::FileStat;
 
@@ -26,9 +27,19 @@ pub(super) struct FileBase {
     /// The attachments that it shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) attachments: Vec<AttachmentBase>,
+    /// Whether the file was removed and the document is in the trash: the file may come back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_gone: bool,
     /// The folder of an import, hashed. Empty for a mirror, whose records are its own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) folder: String,
+}
+
+impl FileBase {
+    /// The base of the file once it is removed, and its document is in the trash.
+    pub(super) fn gone(&self) -> Self {
+        Self { is_gone: true, ..self.clone() }
+    }
 }
 
 /// An attachment of a file and its upload.
@@ -64,6 +75,27 @@ pub(super) fn hash(bytes: &[u8]) -> String {
     format!("{:032x}", xxh3_128(bytes))
 }
 
+/// Hashes what is written to it, as [`hash`] does.
+#[derive(Default)]
+pub(super) struct HashWriter(Xxh3);
+
+impl HashWriter {
+    pub(super) fn finish(&self) -> String {
+        format!("{:032x}", self.0.digest128())
+    }
+}
+
+impl Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The records of a mirror in the space.
 #[derive(Debug)]
 pub(super) struct BaseRecords {
@@ -95,6 +127,8 @@ pub(super) struct FileSet {
 #[derive(Debug, Default)]
 pub(super) struct MirrorBase {
     pub(super) files: BTreeMap<DocumentId, FileBase>,
+    /// The bases of files that were removed, with their documents in the trash.
+    pub(super) gone: BTreeMap<DocumentId, FileBase>,
     pub(super) position: Option<ChangePosition>,
     /// The bases of other imported folders.
     pub(super) others: BTreeMap<String, BTreeMap<DocumentId, FileBase>>,
@@ -123,7 +157,7 @@ impl BaseRecords {
                 base.position = state.map(|state| state.position);
             } else if let Ok(file) = serde_json::from_slice::<FileBase>(value) {
                 let folder = if file.folder == self.folder {
-                    &mut base.files
+                    if file.is_gone { &mut base.gone } else { &mut base.files }
                 } else {
                     base.others.entry(file.folder.clone()).or_default()
                 };

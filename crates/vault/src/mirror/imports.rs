@@ -211,7 +211,19 @@ impl MirrorRun<'_, '_, '_> {
                 document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts, &past)?;
             Ok((uncertain, missing, ShownMarkdown::present(view, factory, document)?))
         })?;
-        for link in missing.into_iter().filter(|_| !self.options.dry_run) {
+        let content = match comparison {
+            None => ReadContent::OfFile,
+            Some(comparison) => {
+                let file = (drafts.as_slice(), &file.layout);
+                self.compare(factory, document, comparison, &present, file)?
+            }
+        };
+        let is_read = !matches!(content, ReadContent::OfDocument);
+        if !is_read {
+            // Of a version that the document has no more.
+            import.forget_warnings(index);
+        }
+        for link in missing.into_iter().filter(|_| is_read && !self.options.dry_run) {
             let (target, anchor) = (plan.path(link.target), link.anchor.as_deref().unwrap_or(""));
             let message = format!(
                 "{target} has no heading or block #{anchor}; the link leads to the document"
@@ -220,13 +232,6 @@ impl MirrorRun<'_, '_, '_> {
             self.report.warnings.push(VaultWarning { line: link.line, ..warning });
         }
         uncertain.extend(named);
-        let content = match comparison {
-            None => ReadContent::OfFile,
-            Some(comparison) => {
-                let file = (drafts.as_slice(), &file.layout);
-                self.compare(factory, document, comparison, &present, file)?
-            }
-        };
         if self.options.dry_run {
             self.preview(factory, (document, &path), (&present, drafts), &content)?;
             return Ok(BTreeSet::new());

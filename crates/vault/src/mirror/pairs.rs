@@ -29,11 +29,14 @@ impl Pair {
         (from != to).then_some((from, to))
     }
 
-    /// Whether the document was renamed or moved in the space.
+    /// Whether the document was renamed or moved in the space. The name of the file wins over that
+    /// of the document, and its directory over the folder.
     pub(super) fn is_document_renamed(&self, side: &SpaceSide) -> bool {
         let (Some((_, base)), Some(document)) = (&self.base, self.document) else { return false };
+        let (from, to) = self.file_rename().unwrap_or(("", ""));
         side.documents.get(&document).is_some_and(|document| {
-            (&document.row.title, &document.place) != (&base.title, &base.place)
+            (document.row.title != base.title && file_name(from) == file_name(to))
+                || (document.place != base.place && directory(from) == directory(to))
         })
     }
 }

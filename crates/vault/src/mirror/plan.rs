@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase::{DocumentId, ErrorKind, Result};
 
+use super::file_base::FileBase;
 use super::listed_files::ListedFiles;
 use super::options::MirrorReport;
 use super::pairs::Pair;
@@ -58,6 +59,8 @@ pub(super) struct PlanInput<'a, 'f> {
     pub(super) is_same_history: bool,
     /// The documents in the trash.
     pub(super) trash: &'a BTreeSet<DocumentId>,
+    /// The bases of files that were removed with their documents.
+    pub(super) gone: &'a BTreeMap<DocumentId, FileBase>,
 }
 
 impl PlanInput<'_, '_> {
@@ -105,8 +108,7 @@ impl PlanInput<'_, '_> {
         };
         let is_edited = self.is_file_edited(pair)?;
         let renamed = pair.file_rename().map(|(from, _)| from.to_owned());
-        // The name of the file wins over that of the document.
-        let is_moved = renamed.is_none() && pair.is_document_renamed(self.side);
+        let is_moved = pair.is_document_renamed(self.side);
         let document_edited = self.is_document_edited(pair);
         match (is_edited, document_edited) {
             (_, None | Some(true)) => {
@@ -148,7 +150,14 @@ impl PlanInput<'_, '_> {
 
     fn add_file(&mut self, plan: &mut MirrorPlan, pair: &Pair, path: &str) -> Result<()> {
         let Some((document, base)) = &pair.base else {
-            plan.imported.insert(path.to_owned());
+            match self.returned(path)? {
+                Some(document) => {
+                    plan.paths.insert(document, path.to_owned());
+                    plan.restored.insert(document, path.to_owned());
+                    plan.applied.insert(document);
+                }
+                None => drop(plan.imported.insert(path.to_owned())),
+            }
             return Ok(());
         };
         let is_kept = self.is_file_edited(pair)? || pair.file_rename().is_some();
@@ -166,6 +175,21 @@ impl PlanInput<'_, '_> {
             plan.forgotten.push(*document);
         }
         Ok(())
+    }
+
+    /// The document in the trash whose file was at a path: of several the one that had the content
+    /// of the file, or else the last one.
+    fn returned(&mut self, path: &str) -> Result<Option<DocumentId>> {
+        let of_path = |(id, base): &(&DocumentId, &FileBase)| {
+            base.file.path == path && self.trash.contains(id)
+        };
+        let known: Vec<_> = self.gone.iter().filter(of_path).collect();
+        if known.is_empty() {
+            return Ok(None);
+        }
+        let hash = self.files.hash(path)?;
+        let last = known.into_iter().max_by_key(|(_, base)| (base.file.hash == hash, base.change));
+        Ok(last.map(|(id, _)| *id))
     }
 
     /// Whether a file or one of its attachments has another content than its base.

@@ -152,8 +152,14 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         let by_base_alone = self.options.import.is_some();
         let pairs =
             pairs(&side, base.files, &notes, by_base_alone, &mut |path| self.files.hash(path))?;
-        let mut input =
-            PlanInput { side: &side, files: &mut self.files, is_same_history, trash: &trash };
+        self.assume_shown_uploads(&pairs)?;
+        let mut input = PlanInput {
+            side: &side,
+            files: &mut self.files,
+            is_same_history,
+            trash: &trash,
+            gone: &base.gone,
+        };
         let mut plan = input.plan(&pairs, &mut self.report)?;
         if self.options.import_only {
             plan.keep_imports(&mut self.report);
@@ -255,7 +261,8 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         let (side, trash) = bulk::read(self.notes, |view| {
             let side = SpaceSide::read(view, self.options)?;
             let mut trash = BTreeSet::new();
-            for id in base.files.keys().filter(|id| !side.documents.contains_key(id)) {
+            let known = base.files.keys().chain(base.gone.keys());
+            for id in known.filter(|id| !side.documents.contains_key(id)) {
                 let row = view.document(*id)?;
                 if row.is_some_and(|row| row.record.location == Location::Trash) {
                     trash.insert(*id);
@@ -278,18 +285,6 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         }
         let message = "the folder has no file of the documents that it had: it may not be mounted";
         Err(Error::new(ErrorKind::Conflict, message))
-    }
-
-    /// Takes the attachments of the base that are as they were.
-    fn assume_uploads(&mut self, base: &MirrorBase) -> Result<()> {
-        for attachment in base.files.values().flat_map(|base| &base.attachments) {
-            let known = &attachment.file;
-            let Some(stat) = self.files.others.get(&known.path).cloned() else { continue };
-            if known.is_current(&stat) || self.files.hash(&known.path)? == known.hash {
-                self.uploads.insert(attachment.upload, known.path.clone());
-            }
-        }
-        Ok(())
     }
 
     fn carry_over(
@@ -319,11 +314,11 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         self.rename_folders(plan, bases, &mut directories)?;
         self.rename_documents(plan, &mut directories)?;
         self.read_files(plan, &directories)?;
-        self.trash(plan)?;
+        self.trash(plan, bases)?;
         self.delete_emptied(plan, &directories)?;
         // New files may have the paths of those that are removed, and of bases that are forgotten:
         // after a crash they would be taken for them.
-        self.remove_files(plan)?;
+        self.remove_files(plan, bases)?;
         let kept = pairs.iter().filter_map(|pair| pair.document);
         let kept: BTreeSet<DocumentId> = kept.chain(plan.restored.keys().copied()).collect();
         let forgotten = plan.forgotten.iter().filter(|id| !kept.contains(id));
@@ -504,7 +499,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
     }
 
     /// Moves documents to the trash whose files were removed.
-    fn trash(&mut self, plan: &MirrorPlan) -> Result<()> {
+    fn trash(&mut self, plan: &MirrorPlan, bases: &BTreeMap<DocumentId, FileBase>) -> Result<()> {
         let mut gone = Vec::new();
         for (document, path) in &plan.trashed {
             if self.is_stopped() {
@@ -519,7 +514,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             }
             self.notes.delete_documents(DeleteDocuments::new([*document]))?;
             self.report.add(MirrorChangeKind::DocumentTrashed, path, None);
-            gone.push((*document, None));
+            gone.push((*document, bases.get(document).map(FileBase::gone)));
         }
         self.records.put(self.notes, &gone)
     }
