@@ -268,6 +268,7 @@ impl FolderWriter {
         let unfinished = path.with_file_name(UNFINISHED);
         let written = create_new(&unfinished)
             .and_then(|mut file| {
+                keep_permissions(&file, &path)?;
                 fill(&mut file)?;
                 // Without the fsync a power loss after the rename could lose both versions.
                 if replaces { file.sync_all() } else { Ok(()) }
@@ -279,6 +280,18 @@ impl FolderWriter {
             io_error("write", &path, error)
         })
     }
+}
+
+/// Gives a new file the permissions of the one that it replaces, if there is one: a private file
+/// stays private.
+pub(super) fn keep_permissions(new: &File, path: &Path) -> io::Result<()> {
+    let Ok(replaced) = fs::symlink_metadata(path) else { return Ok(()) };
+    let permissions = replaced.permissions();
+    // Some file systems have none to set.
+    if !replaced.is_file() || new.metadata()?.permissions() == permissions {
+        return Ok(());
+    }
+    new.set_permissions(permissions)
 }
 
 /// Creates a file, replacing the remains of a crash.

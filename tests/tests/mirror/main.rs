@@ -10,8 +10,9 @@ use leafbase::{
     PurgeDocuments, Result, Space, UpdateDocuments, UploadFile, markdown,
 };
 use leafbase_vault::{
-    FileListing, FileStat, ImportOptions, ImportSource, MemorySource, MirrorChangeKind as Kind,
-    MirrorFiles, MirrorOptions, MirrorReport, SourceEntry, import_from, mirror, mirror_files,
+    ExportOptions, FileListing, FileStat, ImportOptions, ImportSource, MemorySource,
+    MirrorChangeKind as Kind, MirrorFiles, MirrorOptions, MirrorReport, SourceEntry, export_folder,
+    import_from, mirror, mirror_files,
 };
 
 mod rows;

@@ -951,3 +951,35 @@ fn what_is_in_the_directory_keeps_its_name() {
     assert!(sync().is_unchanged());
     assert_eq!(std::fs::read_to_string(path.join("Plain")).unwrap(), "plain");
 }
+
+/// A private file stays private, whoever writes it.
+#[test]
+#[cfg(unix)]
+fn files_keep_their_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let modes = [("A", 0o600), ("B", 0o444), ("C", 0o755)];
+    for (name, mode) in modes {
+        let file = path.join(format!("{name}.md"));
+        std::fs::write(&file, "text\n").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+    }
+    let notes = Space::in_memory().unwrap().connect();
+    let sync = || mirror(&notes, path, &MirrorOptions::new(), &mut go_on).unwrap();
+    let has_modes = |text: &str| {
+        for (name, mode) in modes {
+            let file = path.join(format!("{name}.md"));
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+            assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, mode, "{name}");
+        }
+    };
+    sync();
+    modes.iter().for_each(|(name, _)| edit(&notes, name, "text", "words"));
+    sync();
+    has_modes("words\n");
+    modes.iter().for_each(|(name, _)| edit(&notes, name, "words", "more"));
+    let options = ExportOptions::new().into_existing(true);
+    export_folder(&notes, path, &options, &mut go_on).unwrap();
+    has_modes("more\n");
+}

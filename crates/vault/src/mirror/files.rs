@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use leafbase::{Error, Result};
 
-use crate::folder::{FolderSource, ImportSource, SourceEntry, create_new, io_error};
+use crate::folder::{
+    FolderSource, ImportSource, SourceEntry, create_new, io_error, keep_permissions,
+};
 use crate::report::Skipped;
 
 /// Name of a file while it is written.
@@ -127,7 +129,7 @@ fn write_file(
 ) -> io::Result<()> {
     let unfinished = path.with_file_name(UNFINISHED);
     let mut file = create_new(&unfinished)?;
-    let written = fill(&mut file).and_then(|()| {
+    let written = keep_permissions(&file, path).and_then(|()| fill(&mut file)).and_then(|()| {
         // Without the fsync a power loss after the rename could lose both versions.
         file.sync_all()?;
         fs::rename(&unfinished, path)
