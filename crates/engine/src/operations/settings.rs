@@ -67,12 +67,6 @@ impl Space {
     /// # }
     /// ```
     ///
-    /// # Cost
-    /// All kept scopes, with the IDs in them, are one part of the settings: it is read by each call
-    /// that needs the settings ([`Connection::info`](crate::Connection::info), tasks by day, each
-    /// day such as `today`), and each call of this writes it whole. For thousands of shares, or of
-    /// documents in them, keep the IDs in a table of the host, and make a scope for each call.
-    ///
     /// # Errors
     /// [`ErrorKind::Validation`] at `name` if it is blank; [`ErrorKind::LimitExceeded`] at `name`;
     /// [`ErrorKind::ReadOnly`]; other errors of the store.
