@@ -222,11 +222,13 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::RuleViolation`] for an inverse that would be added or dropped in a
     /// collection in the trash.
     pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
-        let collection_id = request.collection_id;
+        let ReplaceSchema { collection_id, schema, rename_options, drop_unconvertible, .. } =
+            request;
         let (replaced, _) = self.operation("replace_schema").write(|transaction| {
             let (edits, schema) = transaction.plan(|tree, context| {
                 let old = changeable(tree, collection_id)?;
-                replaced(tree, context, old, request.clone())
+                let new = (schema.clone(), rename_options.clone());
+                replaced(tree, context, (collection_id, &old), new, drop_unconvertible)
             })?;
             transaction.apply(edits)?;
             transaction.plan(|tree, _| shown_schema(tree, schema))

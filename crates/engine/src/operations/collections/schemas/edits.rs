@@ -4,7 +4,7 @@ use leafbase_collections::{ReadCollections, Replacement, replace_with_keys};
 use leafbase_markdown as markdown;
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Limits,
-    Location, ReplaceSchema, Result, Schema, SchemaDraft, Subtrees, json,
+    Location, OptionRename, Result, Schema, SchemaDraft, Subtrees, json,
 };
 use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, update_edit};
 
@@ -166,33 +166,32 @@ fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usi
 pub(super) fn replaced(
     tree: &Tree<'_>,
     context: &Context<'_>,
-    old: Schema,
-    request: ReplaceSchema,
+    (id, old): (BlockId, &Schema),
+    (mut draft, mut renames): (SchemaDraft, Vec<OptionRename>),
+    drop_unconvertible: bool,
 ) -> Result<(Vec<Edit>, Schema)> {
-    let ReplaceSchema { collection_id: id, schema: mut draft, drop_unconvertible, .. } = request;
-    let mut renames = request.rename_options;
     let (limits, stamp) = (context.limits, context.stamp);
     let links = LinkRedactor::new(tree);
     // Names as the request has them, before links in them are restored.
-    hidden_relations::keep_new_keys(tree, limits, links.redacted(&old)?.as_ref(), &mut draft);
+    hidden_relations::keep_new_keys(tree, limits, links.redacted(old)?.as_ref(), &mut draft);
     links.refuse_hidden_options(&draft, &renames)?;
-    links.restore(&old, &mut draft)?;
-    links.restore(&old, &mut renames)?;
+    links.restore(old, &mut draft)?;
+    links.restore(old, &mut renames)?;
     let draft = named(draft, limits).map_err(below_schema)?;
     let new_key = |collection: BlockId, key: String| {
         hidden_relations::new_key(tree, context, collection, key)
     };
     let mut plan =
-        replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
-    plan.rename_options(&old, renames).map_err(|error| error.at("renameOptions"))?;
-    check_others(tree, Some(&old), &plan).map_err(below_schema)?;
+        replace_with_keys(tree, id, Some(old), draft, limits, &new_key).map_err(below_schema)?;
+    plan.rename_options(old, renames).map_err(|error| error.at("renameOptions"))?;
+    check_others(tree, Some(old), &plan).map_err(below_schema)?;
     let before = block(tree, id)?;
     named::check_title(tree, Some(&before.data), &plan.schema.name)
         .map_err(|error| error.at("schema.name"))?;
     let markdown = block_of(&plan.schema.name, limits)?.inline;
     let data = BlockData { inline: markdown, ..before.data.clone() };
     let changed =
-        item_changes::items(tree, &old, &plan, drop_unconvertible).map_err(below_schema)?;
+        item_changes::items(tree, old, &plan, drop_unconvertible).map_err(below_schema)?;
     let (own, others) = changed.into_iter().partition(|item| item.collection == id);
     let mut edits = item_edits::updates(tree, stamp, own)?;
     edits.extend(item_edits::unstamped_updates(tree, others)?);
