@@ -12,8 +12,9 @@ pub(crate) struct TableCell {
     value: String,
 }
 
-/// The cells, the header row first, without the delimiter row. All rows have as many cells as the
-/// header: GFM pads short rows and ignores excess cells.
+/// The cells, the header row first, without the delimiter row. A row has one cell or more and at
+/// most as many as the header: GFM ignores excess cells. Cells that a row lacks at its end are
+/// empty; they are left out, since a table of n bytes may lack n² of them.
 pub(crate) fn rows(markdown: &str) -> Vec<Vec<TableCell>> {
     // Line 1 is the delimiter row.
     let lines = markdown.lines().enumerate().filter(|(number, _)| *number != 1);
@@ -21,10 +22,25 @@ pub(crate) fn rows(markdown: &str) -> Vec<Vec<TableCell>> {
     let mut found: Vec<Vec<TableCell>> = lines.map(|(_, line)| row(line)).collect();
     let columns = found.first().map_or(0, Vec::len);
     for row in &mut found {
-        row.resize(columns, TableCell::default());
+        // An empty row is one that requests refuse.
+        row.resize(row.len().max(1).min(columns), TableCell::default());
     }
-    debug_assert!(found.iter().all(|row| row.len() == columns), "rows have equal lengths");
+    debug_assert!(found.iter().all(|row| row.len() <= columns), "the header is the longest row");
     found
+}
+
+/// Whether two tables have equal cells. Empty ones at the end of a row may be missing.
+pub(crate) fn have_equal_cells(one: &str, other: &str) -> bool {
+    let cells = |table| {
+        let mut rows = rows(table);
+        for row in &mut rows {
+            let end = row.iter().rposition(|cell| !cell.value.is_empty());
+            row.truncate(end.map_or(0, |last| last + 1));
+        }
+        rows
+    };
+    let columns = |table: &str| rows(table.lines().next().unwrap_or("")).first().map(Vec::len);
+    columns(one) == columns(other) && cells(one) == cells(other)
 }
 
 fn cells(line: &str) -> Vec<String> {
@@ -102,7 +118,7 @@ pub fn change_cells(
 
 #[cfg(test)]
 mod tests {
-    use super::{TableCell, change_cells, rows};
+    use super::{TableCell, change_cells, have_equal_cells, rows};
 
     #[test]
     fn cells_are_told_apart() {
@@ -151,10 +167,33 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_as_long_as_the_header() {
-        let read = rows("| a | b |\r\n| --- | :-: |\r\n| 1 |\r\n| 1 | 2 | 3 |\r\n");
-        let value = |cell: &str| TableCell { value: cell.to_owned() };
-        assert_eq!(read, [["a", "b"], ["1", ""], ["1", "2"]].map(|row| row.map(value)));
+    fn rows_are_at_most_as_long_as_the_header() {
+        let read = rows("| a | b |\r\n| --- | :-: |\r\n| 1 |\r\n| 1 | 2 | 3 |\r\n|\r\n");
+        let values = |row: &[TableCell]| row.iter().map(|cell| cell.value.clone()).collect();
+        let values: Vec<Vec<String>> = read.iter().map(|row| values(row)).collect();
+        assert_eq!(values, [&["a", "b"][..], &["1"], &["1", "2"], &[""]]);
         assert_eq!(rows(""), Vec::<Vec<TableCell>>::new());
+    }
+
+    #[test]
+    fn a_table_has_no_more_cells_than_bytes() {
+        for n in [10, 100, 1_000] {
+            let row = |cell: &str, columns| cell.repeat(columns) + "|\n";
+            let table = row("|a", n) + &row("|-", n) + &row("", 1).repeat(n);
+            assert_eq!(rows(&table).iter().map(Vec::len).sum::<usize>(), 2 * n);
+        }
+    }
+
+    #[test]
+    fn cells_that_a_row_lacks_are_empty() {
+        for (one, other, are_equal) in [
+            ("|a|b|\n|-|-|\n|1|", "|a|b|\n|-|-|\n| 1 | |", true),
+            ("|a|b|\n|-|-|\n|", "|a|b|\n|-|-|\n|||", true),
+            ("|a|b|\n|-|-|\n|1|", "|a|b|\n|-|-|\n||1|", false),
+            ("|a|b|\n|-|-|\n|1|", "|a|b|\n|-|-|", false),
+            ("|a|\n|-|", "|a||\n|-|-|", false),
+        ] {
+            assert_eq!(have_equal_cells(one, other), are_equal, "{one:?} {other:?}");
+        }
     }
 }
