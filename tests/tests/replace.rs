@@ -130,6 +130,24 @@ fn titles_are_replaced_and_what_becomes_too_long_is_refused() {
 }
 
 #[test]
+fn replacements_across_marks_take_steps() {
+    let notes = Space::in_memory().unwrap().connect();
+    let document = notes.create_document("0").unwrap().id();
+    notes.insert_markdown(&"a**b** c ".repeat(3_000), document).unwrap();
+    let before = shown(&notes, document);
+    for dry in [true, false] {
+        let request = text("ab", "");
+        let request = if dry { request.dry() } else { request };
+        let error = notes.replace_text(request).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::LimitExceeded, "find"));
+    }
+    assert_eq!(shown(&notes, document), before);
+    // All others are made together.
+    let made = notes.replace_text(text("b", "d")).unwrap();
+    assert_eq!((made.replaced, made.kept), (3_000, 0));
+}
+
+#[test]
 fn restrictions_select_documents() {
     let space = Space::in_memory().unwrap();
     let notes = space.connect();

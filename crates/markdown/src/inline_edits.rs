@@ -1,6 +1,8 @@
 //! Ranges of the plain text of inline markdown replaced by other plain text: marks and links stay.
 
+use std::convert::Infallible;
 use std::ops::Range;
+use std::slice;
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
@@ -26,7 +28,8 @@ pub struct ReplacedPlain {
 ///
 /// None for a range that is beyond the plain text or within a character.
 ///
-/// A text without markup costs its length, another one its length for each replacement.
+/// Replacements between two marks cost the length of the text once. One across the start or the end
+/// of a mark, or that cannot be written with the others, costs it a few times.
 ///
 /// ```
 /// use leafbase_markdown::replace_plain;
@@ -35,32 +38,134 @@ pub struct ReplacedPlain {
 /// assert_eq!(replaced.inline, "one \\* **to [Porto](x.org)**");
 /// ```
 pub fn replace_plain(inline: &str, edits: &[(Range<usize>, String)]) -> Option<ReplacedPlain> {
-    let whole = PlainText::of(inline);
-    let mut replaced = ReplacedPlain::default();
+    replace_plain_charged(inline, edits, |_| Ok::<_, Infallible>(())).ok().flatten()
+}
+
+/// [`replace_plain`] with bounded work: `charge` gets the number of replacements that cost the
+/// length of the text each, before they are made.
+///
+/// # Errors
+/// The error of `charge`.
+pub fn replace_plain_charged<E>(
+    inline: &str,
+    edits: &[(Range<usize>, String)],
+    charge: impl FnOnce(usize) -> Result<(), E>,
+) -> Result<Option<ReplacedPlain>, E> {
     if is_plain_in_lines(inline) {
-        let mut plain = String::with_capacity(inline.len());
-        let mut done = 0;
-        for (range, text) in edits {
-            plain.push_str(inline.get(done..range.start)?);
-            inline.get(range.clone())?;
-            plain.push_str(text);
-            done = range.end;
-            replaced.replaced += 1;
-        }
-        plain.push_str(inline.get(done..)?);
-        replaced.inline = inline_of_plain(&plain).into_owned();
-        return Some(replaced);
+        return Ok(replaced_in_plain(inline, edits));
     }
-    inline.clone_into(&mut replaced.inline);
+    let plain = PlainText::of(inline);
+    let Some(edits) = differences(&plain, edits) else { return Ok(None) };
+    let (inline, rest) = replaced_together(inline, &plain, &edits)
+        .unwrap_or_else(|| (inline.to_owned(), edits.clone()));
+    charge(rest.len())?;
+    let replaced = edits.len() - rest.len();
+    Ok(replaced_apart(ReplacedPlain { inline, replaced, kept: 0 }, &rest))
+}
+
+/// A range of a plain text that differs from what replaces it.
+#[derive(Clone, Debug)]
+struct PlainEdit<'t> {
+    range: Range<usize>,
+    text: &'t str,
+}
+
+fn differences<'t>(
+    plain: &PlainText,
+    edits: &'t [(Range<usize>, String)],
+) -> Option<Vec<PlainEdit<'t>>> {
+    let difference = |(range, text): &'t (Range<usize>, String)| {
+        let (differs, text) = difference(plain.as_str().get(range.clone())?, text);
+        Some(PlainEdit { range: range.start + differs.start..range.start + differs.end, text })
+    };
+    edits.iter().map(difference).collect()
+}
+
+/// The replacements in a text without markup.
+fn replaced_in_plain(inline: &str, edits: &[(Range<usize>, String)]) -> Option<ReplacedPlain> {
+    let mut plain = String::with_capacity(inline.len());
+    let mut done = 0;
+    for (range, text) in edits {
+        plain.push_str(inline.get(done..range.start)?);
+        inline.get(range.clone())?;
+        plain.push_str(text);
+        done = range.end;
+    }
+    plain.push_str(inline.get(done..)?);
+    let inline = inline_of_plain(&plain).into_owned();
+    Some(ReplacedPlain { inline, replaced: edits.len(), kept: 0 })
+}
+
+/// Makes the replacements in parts that are the same in the markdown as in its plain text. Returns
+/// the others, with their ranges afterwards. None if the result does not read as it should.
+fn replaced_together<'t>(
+    inline: &str,
+    plain: &PlainText,
+    edits: &[PlainEdit<'t>],
+) -> Option<(String, Vec<PlainEdit<'t>>)> {
+    let (mut made, mut done) = (String::with_capacity(inline.len()), 0);
+    let (mut made_plain, mut plain_done) = (String::with_capacity(plain.as_str().len()), 0);
+    let mut rest = Vec::new();
+    for (index, edit) in edits.iter().enumerate() {
+        made_plain.push_str(plain.as_str().get(plain_done..edit.range.start)?);
+        plain_done = edit.range.start;
+        let part = same_part(inline, plain, edits, index).filter(|part| done <= part.start);
+        let Some(part) = part else {
+            let range = made_plain.len()..made_plain.len() + edit.range.len();
+            rest.push(PlainEdit { range, text: edit.text });
+            continue;
+        };
+        made.push_str(inline.get(done..part.start)?);
+        made.push_str(&inline_of_plain(edit.text));
+        done = part.end;
+        made_plain.push_str(edit.text);
+        plain_done = edit.range.end;
+    }
+    made.push_str(inline.get(done..)?);
+    made_plain.push_str(plain.as_str().get(plain_done..)?);
+    let is_made = PlainText::of(&made).as_str() == made_plain && links(&made) == links(inline);
+    is_made.then_some((made, rest))
+}
+
+/// Where an edit's range is in the markdown, if that has the same text there and keeps some of it
+/// in the marks around.
+fn same_part(
+    inline: &str,
+    plain: &PlainText,
+    edits: &[PlainEdit<'_>],
+    index: usize,
+) -> Option<Range<usize>> {
+    let PlainEdit { range, text } = edits.get(index)?;
+    let start = plain.to_inline(range.start);
+    let end = start + range.len();
+    if inline.get(start..end)? != plain.as_str().get(range.clone())? {
+        return None;
+    }
+    if text.is_empty() {
+        // Marks around nothing would be left, also where the text next to it is replaced as well.
+        let previous = index.checked_sub(1).and_then(|index| edits.get(index));
+        let is_first = previous.is_some_and(|edit| edit.range.end == range.start);
+        let is_last = edits.get(index + 1).is_some_and(|edit| edit.range.start == range.end);
+        let before = plain.as_str().get(..range.start)?.chars().next_back();
+        let is_after_text = before.map(char::len_utf8).is_some_and(|bytes| {
+            !is_first && plain.to_inline(range.start - bytes) + bytes == start
+        });
+        let is_before_text =
+            !is_last && range.end < plain.as_str().len() && plain.to_inline(range.end) == end;
+        return (is_after_text || is_before_text).then_some(start..end);
+    }
+    Some(start..end)
+}
+
+/// Makes one replacement after the other.
+fn replaced_apart(mut replaced: ReplacedPlain, edits: &[PlainEdit<'_>]) -> Option<ReplacedPlain> {
     // From the end on: the offsets of the edits before one stay.
-    for (range, text) in edits.iter().rev() {
-        let found = whole.as_str().get(range.clone())?;
-        let (differs, text) = difference(found, text);
-        let differs = range.start + differs.start..range.start + differs.end;
-        let within = replaced_within(&replaced.inline, &differs, text);
+    for edit in edits.iter().rev() {
+        let plain = PlainText::of(&replaced.inline);
+        let within = replaced_together(&replaced.inline, &plain, slice::from_ref(edit));
         let made = match within {
-            Some(made) => made,
-            None => replaced_across(&replaced.inline, &differs, text)?,
+            Some((made, rest)) if rest.is_empty() => made,
+            _ => replaced_across(&replaced.inline, &edit.range, edit.text)?,
         };
         if links(&made) < links(&replaced.inline) {
             replaced.kept += 1;
@@ -70,30 +175,6 @@ pub fn replace_plain(inline: &str, edits: &[(Range<usize>, String)]) -> Option<R
         }
     }
     Some(replaced)
-}
-
-/// A replacement in a part that is the same in the markdown as in its plain text. None if it is
-/// none, or if that cannot be written there.
-fn replaced_within(inline: &str, range: &Range<usize>, text: &str) -> Option<String> {
-    let plain = PlainText::of(inline);
-    let (before, after) = (plain.as_str().get(..range.start)?, plain.as_str().get(range.end..)?);
-    let start = plain.to_inline(range.start);
-    let end = start + range.len();
-    if inline.get(start..end)? != plain.as_str().get(range.clone())? {
-        return None;
-    }
-    // Marks around nothing would be left.
-    let last_before = before.chars().next_back().map_or(0, char::len_utf8);
-    let is_behind_text =
-        last_before > 0 && plain.to_inline(range.start - last_before) + last_before == start;
-    let is_before_text = !after.is_empty() && plain.to_inline(range.end) == end;
-    if text.is_empty() && !is_behind_text && !is_before_text {
-        return None;
-    }
-    let made = [inline.get(..start)?, &inline_of_plain(text), inline.get(end..)?].concat();
-    let is_made = PlainText::of(&made).as_str() == [before, text, after].concat()
-        && links(&made) == links(inline);
-    is_made.then_some(made)
 }
 
 /// A replacement of what marks begin or end in.

@@ -98,7 +98,7 @@ pub use front_matter::{FRONT_MATTER_TAG, FrontMatter, front_matter};
 pub use front_properties::front_properties;
 pub use hash_tags::hash_tags;
 pub use highlights::check_highlights;
-pub use inline_edits::{ReplacedPlain, replace_plain};
+pub use inline_edits::{ReplacedPlain, replace_plain, replace_plain_charged};
 pub use inline_halves::{join_inline, split_inline};
 pub use layout_capture::parse_with_layout;
 pub use layout_render::{render_as_written, render_with_starts};

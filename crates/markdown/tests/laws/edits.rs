@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use leafbase_markdown::{PlainText, ReplacedPlain, replace_plain};
+use leafbase_markdown::{PlainText, ReplacedPlain, replace_plain, replace_plain_charged};
 use proptest::prelude::*;
 
 use crate::exact::text;
@@ -144,4 +144,48 @@ fn what_is_replaced_has_the_marks_of_its_first_letter() {
     }
     assert_eq!(replace_plain("é", &[(0..1, String::new())]), None);
     assert_eq!(replace_plain("a", &[(0..2, String::new())]), None);
+}
+
+#[test]
+fn replacements_between_marks_are_made_together() {
+    for (text, find, replacement, replaced, each_apart) in [
+        ("**ab** [b](x.org) ", "b", "*c", "**a\\*c** [\\*c](x.org) ", 0),
+        ("**ab** ", "a", "", "**b** ", 0),
+        ("**ab** c ", "ab", "d", "**d** c ", 0),
+        ("a**b** ", "ab", "d", "d ", 1),
+        ("a **b** ", "b", "", "a  ", 1),
+        ("**a**b a ", "a", "c", "**c**b c ", 0),
+    ] {
+        for n in [10, 20, 40] {
+            let inline = text.repeat(n);
+            let plain = PlainText::of(&inline).into_string();
+            let found = plain.match_indices(find);
+            let edits: Edits =
+                found.map(|(at, found)| (at..at + found.len(), replacement.to_owned())).collect();
+            let mut apart = None;
+            let charge = |edits| {
+                apart = Some(edits);
+                Ok::<_, ()>(())
+            };
+            let made = replace_plain_charged(&inline, &edits, charge).unwrap().unwrap();
+            assert_eq!(made.inline, replaced.repeat(n), "{text} {find}");
+            assert_eq!((made.replaced, made.kept), (edits.len(), 0), "{text} {find}");
+            assert_eq!(apart, Some(each_apart * n), "{text} {find}");
+            assert_eq!(replace_plain_charged(&inline, &edits, |_| Err(1)), Err(1));
+        }
+    }
+}
+
+/// A text and the next one may not both go, since nothing would be left of the marks around.
+#[test]
+fn marks_end_with_the_last_of_their_text() {
+    for (inline, expected) in [
+        ("a <highlight color=\"red\">bc</highlight>", "a "),
+        ("a **bc**", "a "),
+        ("a **bcd**", "a **d**"),
+    ] {
+        let edits = [(2..3, String::new()), (3..4, String::new())];
+        let made = replace_plain(inline, &edits).unwrap();
+        assert_eq!((made.inline.as_str(), made.replaced), (expected, 2), "{inline}");
+    }
 }

@@ -17,6 +17,10 @@ use crate::core::redaction::{LinkRedactor, shown_markdown};
 use crate::core::tree::Tree;
 use crate::operations::search::{PatternSet, PatternSetMatcher};
 
+/// Work of a replacement across marks at each byte of its text, in bytes that a search reads: the
+/// text is parsed about ten times.
+const WORK_APART: usize = 400;
+
 /// A replacement that is ready to run.
 pub(super) struct ReplaceSearch {
     patterns: PatternSet,
@@ -139,11 +143,8 @@ impl ReplaceSearch {
         if edits.is_empty() {
             return Ok(None);
         }
-        if plain.as_str() != inline {
-            // Each replacement among marks reads the text a few times.
-            matcher.consume(inline.len().saturating_mul(edits.len()))?;
-        }
-        let Some(replaced) = markdown::replace_plain(inline, &edits) else {
+        let charge = |apart| matcher.consume((WORK_APART * inline.len()).saturating_mul(apart));
+        let Some(replaced) = markdown::replace_plain_charged(inline, &edits, charge)? else {
             let message = "matches are ranges of the text";
             return Err(Error::new(ErrorKind::Internal, message));
         };
