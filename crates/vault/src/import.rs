@@ -111,6 +111,7 @@ fn import_relaxed(
     let takes_note = |day| bulk::read(notes, |view| Ok(view.daily_note(day)?.is_none()));
     let context = PlanContext {
         into: &into,
+        max_folders: factory.limits().deepest_folder(),
         takes_note: if options.daily_notes { Some(&takes_note) } else { None },
         new_id: &mut || factory.new_id(),
         known: &KnownFiles::default(),

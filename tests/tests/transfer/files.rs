@@ -289,6 +289,37 @@ fn what_is_not_taken_in_is_told_with_the_reason() {
 }
 
 #[test]
+fn files_in_too_many_folders_are_skipped() {
+    let most = Limits::default().folder_nesting;
+    let [deep, too_deep] = [most, most + 1].map(|levels| "d/".repeat(levels) + "a.md");
+    let (notes, report) = of_files(&[(&deep, b"a\n"), (&too_deep, b"a\n")]);
+    assert_eq!((report.documents, report.folders), (1, most as u64));
+    let skipped: Vec<_> =
+        report.skipped.iter().map(|skipped| (&*skipped.path, &*skipped.reason)).collect();
+    assert_eq!(skipped, [(&*too_deep, "folders nest at most 64 levels")]);
+    // A mirror has one rule with it.
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::create_dir_all(directory.path().join("d/".repeat(most + 1))).expect("made");
+    for path in [&deep, &too_deep] {
+        std::fs::write(directory.path().join(path), "a\n").expect("written");
+    }
+    let empty = Space::in_memory().expect("a space").connect();
+    for documents in [1, 1] {
+        let report = leafbase_vault::mirror(
+            &empty,
+            directory.path(),
+            &leafbase_vault::MirrorOptions::new(),
+            &mut on,
+        )
+        .expect("mirrored");
+        assert_eq!(report.skipped.len(), 1, "{report:?}");
+        assert_eq!(empty.documents().expect("listed").len(), documents);
+        assert!(directory.path().join(&too_deep).exists());
+    }
+    drop(notes);
+}
+
+#[test]
 fn a_link_to_a_document_that_is_shown_says_so() {
     let (_, report) = of_files(&[("A.md", b"![b](B.md) ![c](C.md)\n"), ("B.md", b"b\n")]);
     let told: Vec<_> = report.warnings.iter().map(|warning| warning.message.as_str()).collect();

@@ -47,7 +47,7 @@ impl WikiNames {
     pub(super) fn document(&self, from: usize, name: &str) -> Option<usize> {
         match self.documents.by_name(from, name) {
             NameMatch::None => None,
-            NameMatch::One(number) | NameMatch::Ambiguous(number, _) => Some(number),
+            NameMatch::One(number) | NameMatch::Ambiguous(number, ..) => Some(number),
         }
     }
 

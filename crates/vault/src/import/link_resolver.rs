@@ -20,9 +20,6 @@ use crate::link_paths::{
 use crate::markdown_file::literal;
 use crate::report::VaultWarningKind;
 
-/// Files that the warning of an ambiguous link names: any number may have one name.
-const MAX_NAMED_FILES: usize = 10;
-
 /// Placeholder IDs of anchors: a link to a heading or block gets one until the second pass, when
 /// all files have been read.
 #[derive(Debug, Default)]
@@ -340,20 +337,20 @@ impl<'a> LinkResolver<'a, '_> {
         if link.target.is_empty() {
             return Some(self.from);
         }
-        let (file, all) = match self.plan.documents.by_name(self.from, link.target) {
+        let (file, named, count) = match self.plan.documents.by_name(self.from, link.target) {
             NameMatch::None => {
                 let from = self.from;
                 return self.former_file(|documents| match documents.by_name(from, link.target) {
                     NameMatch::None => None,
-                    NameMatch::One(file) | NameMatch::Ambiguous(file, _) => Some(file),
+                    NameMatch::One(file) | NameMatch::Ambiguous(file, ..) => Some(file),
                 });
             }
             NameMatch::One(file) => return Some(file),
-            NameMatch::Ambiguous(file, all) => (file, all),
+            NameMatch::Ambiguous(file, named, count) => (file, named, count),
         };
-        let named = all.iter().take(MAX_NAMED_FILES).map(|file| self.plan.path(*file));
-        let named = named.collect::<Vec<_>>().join(", ");
-        let more = match all.len().saturating_sub(MAX_NAMED_FILES) {
+        let more = count.saturating_sub(named.len());
+        let named = named.iter().map(|file| self.plan.path(*file)).collect::<Vec<_>>().join(", ");
+        let more = match more {
             0 => String::new(),
             more => format!(" and {more} more"),
         };

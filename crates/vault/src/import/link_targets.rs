@@ -13,10 +13,14 @@ pub(crate) type FileIndex = usize;
 pub(crate) enum NameMatch {
     None,
     One(FileIndex),
-    /// Several files match. The first is preferred: the same case, then the same directory, then
-    /// the shortest path, then the first sorted by path.
-    Ambiguous(FileIndex, Vec<FileIndex>),
+    /// Several files match: the first [`MAX_NAMED_FILES`], and how many there are. The first is
+    /// preferred: the same case, then the same directory, then the shortest path, then the first
+    /// sorted by path.
+    Ambiguous(FileIndex, Vec<FileIndex>, usize),
 }
+
+/// Maximum number of files that a warning names.
+pub(crate) const MAX_NAMED_FILES: usize = 10;
 
 /// The documents of an import by path and by name.
 #[derive(Debug, Default)]
@@ -25,8 +29,18 @@ pub(crate) struct DocumentTargets {
     by_path: HashMap<String, FileIndex>,
     /// By folded file name, decoded, without extension. Files of days also by the title that Logseq
     /// gives a journal, if no file has that name.
-    by_name: HashMap<String, Vec<FileIndex>>,
+    by_name: HashMap<String, NamedFiles>,
     paths: Vec<DecodedPath>,
+}
+
+/// The files of a name, each list in the order of preference: shorter paths first.
+#[derive(Debug, Default)]
+struct NamedFiles {
+    all: Vec<FileIndex>,
+    /// By file name as it is written, decoded, without extension.
+    by_exact_name: HashMap<String, Vec<FileIndex>>,
+    /// By folded directory.
+    by_directory: HashMap<String, Vec<FileIndex>>,
 }
 
 /// The decoded path of a file, without extension.
@@ -48,11 +62,12 @@ impl DocumentTargets {
     pub(crate) fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut targets = Self::default();
         let mut composed = Vec::new();
+        let mut names: HashMap<String, Vec<FileIndex>> = HashMap::new();
         let mut journals: HashMap<String, Vec<FileIndex>> = HashMap::new();
         for (index, path) in paths.into_iter().enumerate() {
             let decoded = DecodedPath::new(without_extension(path));
             let name = file_name(&decoded.folded).to_owned();
-            targets.by_name.entry(name).or_default().push(index);
+            names.entry(name).or_default().push(index);
             let day = day(without_extension(file_name(path)));
             if let Some(title) = day.and_then(journal_title) {
                 journals.entry(fold(&title)).or_default().push(index);
@@ -68,9 +83,30 @@ impl DocumentTargets {
             targets.by_path.entry(path).or_insert(index);
         }
         for (title, files) in journals {
-            targets.by_name.entry(title).or_insert(files);
+            names.entry(title).or_insert(files);
         }
+        let named = names.into_iter().map(|(name, files)| (name, targets.named(files)));
+        targets.by_name = named.collect();
         targets
+    }
+
+    /// Files of one name by exact name and by directory.
+    fn named(&self, all: Vec<FileIndex>) -> NamedFiles {
+        let mut known: Vec<_> =
+            all.into_iter().filter_map(|index| Some((index, self.paths.get(index)?))).collect();
+        // The index makes the order total.
+        known.sort_by_cached_key(|(index, path)| {
+            (path.folded.matches('/').count(), &path.folded, *index)
+        });
+        let mut named = NamedFiles::default();
+        for (index, path) in known {
+            let exact = named.by_exact_name.entry(file_name(&path.exact).to_owned());
+            exact.or_default().push(index);
+            let near = named.by_directory.entry(directory(&path.folded).to_owned());
+            near.or_default().push(index);
+            named.all.push(index);
+        }
+        named
     }
 
     /// The file at `path`, or else in another Unicode composition of it; the extension `.md` may be
@@ -99,9 +135,27 @@ impl DocumentTargets {
                     .or_else(|| if is_relative { None } else { suffix() })
             })
         } else {
-            self.choose(own_directory, &name, |_, _| true)
+            self.with_name(own_directory, &name)
         };
         matched.unwrap_or(NameMatch::None)
+    }
+
+    /// The files of a name. A link costs the files that a warning names, not all that have it.
+    fn with_name(&self, own_directory: &str, name: &str) -> Option<NameMatch> {
+        let named = self.by_name.get(&fold(name))?;
+        let near = named.by_directory.get(own_directory).map_or(&[][..], Vec::as_slice);
+        let exact = named.by_exact_name.get(name).map_or(&[][..], Vec::as_slice);
+        let path = |index: FileIndex| self.paths.get(index);
+        let is_near =
+            |index| path(index).is_some_and(|path| directory(&path.folded) == own_directory);
+        let is_exact = |index| path(index).is_some_and(|path| file_name(&path.exact) == name);
+        let exact_near = near.iter().copied().filter(|index| is_exact(*index));
+        let exact_far = exact.iter().copied().filter(|index| !is_near(*index));
+        let other_near = near.iter().copied().filter(|index| !is_exact(*index));
+        let is_other_far = |index: &FileIndex| !is_exact(*index) && !is_near(*index);
+        let other_far = named.all.iter().copied().filter(is_other_far);
+        let preferred = exact_near.chain(exact_far).chain(other_near).chain(other_far);
+        name_match(preferred.take(MAX_NAMED_FILES).collect(), named.all.len())
     }
 
     /// The files named as `path` ends whose folded path satisfies `matches`.
@@ -113,24 +167,26 @@ impl DocumentTargets {
     ) -> Option<NameMatch> {
         let folded = fold(path);
         // The hash map of names bounds the scan to files with the same last component.
-        let named = self.by_name.get(file_name(&folded))?.iter();
+        let named = self.by_name.get(file_name(&folded))?.all.iter();
         let named = named.filter_map(|index| Some((*index, self.paths.get(*index)?)));
         let mut found: Vec<_> =
             named.filter(|(_, known)| matches(&known.folded, &folded)).collect();
-        found.sort_by_key(|(index, known)| {
-            // Sort key of the preference order; the index makes it total.
+        // Stable: shorter paths stay first.
+        found.sort_by_cached_key(|(_, known)| {
             let is_exact = known.exact == path || ends_with(&known.exact, path);
             let is_elsewhere = directory(&known.folded) != own_directory;
-            (!is_exact, is_elsewhere, known.folded.matches('/').count(), &known.folded, *index)
+            (!is_exact, is_elsewhere)
         });
-        match found.as_slice() {
-            [] => None,
-            [(one, _)] => Some(NameMatch::One(*one)),
-            [(first, _), ..] => {
-                let all = found.iter().map(|(index, _)| *index).collect();
-                Some(NameMatch::Ambiguous(*first, all))
-            }
-        }
+        let count = found.len();
+        name_match(found.into_iter().map(|(index, _)| index).take(MAX_NAMED_FILES).collect(), count)
+    }
+}
+
+fn name_match(preferred: Vec<FileIndex>, count: usize) -> Option<NameMatch> {
+    match preferred.as_slice() {
+        [] => None,
+        [one] if count == 1 => Some(NameMatch::One(*one)),
+        [first, ..] => Some(NameMatch::Ambiguous(*first, preferred, count)),
     }
 }
 
@@ -243,8 +299,8 @@ mod tests {
     #[test]
     fn of_several_the_nearest_is_taken() {
         let targets = DocumentTargets::new(FILES);
-        assert_eq!(targets.by_name(3, "Note"), NameMatch::Ambiguous(3, vec![3, 1, 2]));
-        assert_eq!(targets.by_name(0, "Note"), NameMatch::Ambiguous(1, vec![1, 2, 3]));
+        assert_eq!(targets.by_name(3, "Note"), NameMatch::Ambiguous(3, vec![3, 1, 2], 3));
+        assert_eq!(targets.by_name(0, "Note"), NameMatch::Ambiguous(1, vec![1, 2, 3], 3));
         assert_eq!(targets.by_name(0, "c/Note"), NameMatch::One(3));
         assert_eq!(targets.by_name(0, "b/Note"), NameMatch::One(2));
         assert_eq!(targets.by_name(4, "../Note"), NameMatch::One(2));
@@ -262,14 +318,33 @@ mod tests {
             "cafe\u{301}.md",
             "Cafe\u{301}/x.md",
         ]);
-        assert_eq!(targets.by_name(0, "Note"), NameMatch::Ambiguous(1, vec![1, 0, 2]));
-        assert_eq!(targets.by_name(1, "NOTE"), NameMatch::Ambiguous(0, vec![0, 1, 2]));
-        assert_eq!(targets.by_name(0, "note"), NameMatch::Ambiguous(2, vec![2, 0, 1]));
-        assert_eq!(targets.by_name(2, "nOTE"), NameMatch::Ambiguous(2, vec![2, 0, 1]));
-        assert_eq!(targets.by_name(4, "../Note"), NameMatch::Ambiguous(1, vec![1, 0]));
+        assert_eq!(targets.by_name(0, "Note"), NameMatch::Ambiguous(1, vec![1, 0, 2], 3));
+        assert_eq!(targets.by_name(1, "NOTE"), NameMatch::Ambiguous(0, vec![0, 1, 2], 3));
+        assert_eq!(targets.by_name(0, "note"), NameMatch::Ambiguous(2, vec![2, 0, 1], 3));
+        assert_eq!(targets.by_name(2, "nOTE"), NameMatch::Ambiguous(2, vec![2, 0, 1], 3));
+        assert_eq!(targets.by_name(4, "../Note"), NameMatch::Ambiguous(1, vec![1, 0], 2));
         assert_eq!(targets.by_name(0, "caf\u{e9}"), NameMatch::One(3));
         assert_eq!(targets.by_name(0, "cafe\u{301}"), NameMatch::One(3));
         assert_eq!(targets.by_name(0, "caf\u{e9}/X"), NameMatch::One(4));
+    }
+
+    #[test]
+    fn a_link_reads_as_many_files_as_it_names() {
+        for n in [20, 40, 80] {
+            let paths: Vec<String> =
+                (0..n).map(|number| format!("{number:03}/README.md")).collect();
+            let targets = DocumentTargets::new(paths.iter().map(String::as_str));
+            let named = |own: usize| {
+                let others = (0..n).filter(move |index| *index != own);
+                [own].into_iter().chain(others).take(MAX_NAMED_FILES).collect()
+            };
+            for own in [0, 15] {
+                for name in ["README", "readme"] {
+                    let found = targets.by_name(own, name);
+                    assert_eq!(found, NameMatch::Ambiguous(own, named(own), n), "{name}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -43,10 +43,23 @@ pub(crate) struct KnownFiles {
 pub(crate) struct PlanContext<'a> {
     /// The folder that receives everything, then its ancestors, the nearest first.
     pub(crate) into: &'a [FolderId],
+    /// Maximum nesting of folders.
+    pub(crate) max_folders: usize,
     /// Whether the daily note of a day can be created. `None` imports no daily notes.
     pub(crate) takes_note: Option<&'a dyn Fn(Day) -> Result<bool>>,
     pub(crate) new_id: &'a mut dyn FnMut() -> [u8; 16],
     pub(crate) known: &'a KnownFiles,
+}
+
+impl PlanContext<'_> {
+    /// Whether a new document or folder at `path` would be in too many folders.
+    fn is_too_deep(&self, path: &str, is_file: bool) -> bool {
+        if self.known.documents.contains_key(path) || self.known.folders.contains_key(path) {
+            return false;
+        }
+        let directories = path.split('/').count() - usize::from(is_file);
+        directories + self.into.len() > self.max_folders
+    }
 }
 
 /// A step of an import.
@@ -90,11 +103,15 @@ impl ImportPlan {
                     continue;
                 }
             };
+            let is_note = is_file && markdown_extension(&path).is_some();
             if let Some(reason) = reason_to_skip(&path) {
                 plan.skipped.push(Skipped { path, reason: reason.to_owned() });
+            } else if (is_note || !is_file) && context.is_too_deep(&path, is_file) {
+                let reason = format!("folders nest at most {} levels", context.max_folders);
+                plan.skipped.push(Skipped { path, reason });
             } else if !is_file {
                 add_directory(&mut directories, &path);
-            } else if markdown_extension(&path).is_some() {
+            } else if is_note {
                 paths.insert(path);
             } else {
                 others.insert(path);
@@ -280,6 +297,7 @@ mod tests {
         };
         let context = PlanContext {
             into: &[],
+            max_folders: 64,
             takes_note: Some(&|_| Ok(true)),
             new_id: &mut mint,
             known: &KnownFiles::default(),
@@ -323,6 +341,7 @@ mod tests {
         };
         let context = PlanContext {
             into: &[],
+            max_folders: 64,
             takes_note: Some(&|day| Ok(day != taken)),
             new_id: &mut mint,
             known: &KnownFiles::default(),
@@ -353,6 +372,7 @@ mod tests {
         let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
         let context = PlanContext {
             into: &[],
+            max_folders: 64,
             takes_note: Some(&|_| Ok(true)),
             new_id: &mut || [1; 16],
             known: &KnownFiles::default(),

@@ -92,6 +92,7 @@ impl MirrorRun<'_, '_, '_> {
             of_import.map_or_else(|| self.options.folder.is_none(), |import| import.daily_notes);
         let context = PlanContext {
             into: &into,
+            max_folders: factory.limits().deepest_folder(),
             takes_note: if has_notes { Some(&takes_note) } else { None },
             new_id: &mut || factory.new_id(),
             known: &known,
