@@ -103,11 +103,13 @@ impl Keys {
 
     /// Allocates a key of at most `longest` characters for a property with this name.
     pub fn allocate(&mut self, name: &str, longest: usize) -> String {
-        let wanted = short_key_of(name, longest);
+        let whole = key_of(name);
+        let first = |longest| whole.chars().take(longest).collect::<String>();
+        let wanted = first(longest);
         // One more candidate than there are taken keys, so at least one is free.
         let numbered = (2..=self.taken.len() + 2).map(|number| {
             let suffix = format!("_{number}");
-            short_key_of(name, longest.saturating_sub(suffix.len())) + &suffix
+            first(longest.saturating_sub(suffix.len())) + &suffix
         });
         let free =
             std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));

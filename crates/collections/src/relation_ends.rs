@@ -1,6 +1,6 @@
 //! The two ends of a relation, read from the schemas of both collections.
 
-use leafbase_model::{BlockId, Error, Properties, PropertyValue, Relation, Result, Schema};
+use leafbase_model::{BlockId, Error, Properties, PropertyValue, Relation, Result};
 
 /// One end of a relation: a property of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,19 +35,14 @@ impl RelationEnds {
     pub(crate) fn of(
         collection: BlockId,
         key: &str,
-        mut schema_of: impl FnMut(BlockId) -> Result<Option<Schema>>,
+        mut relation_of: impl FnMut(BlockId, &str) -> Result<Option<Relation>>,
     ) -> Result<Self> {
         let broken =
             || Error::corrupted(format_args!("the relation {key:?} of collection {collection}"));
-        let mut relation_of = |collection, key: &str| {
-            let schema = schema_of(collection)?;
-            let relation = schema.as_ref().and_then(|schema| schema.property(key)?.kind.relation());
-            Ok::<Relation, Error>(relation.ok_or_else(broken)?.clone())
-        };
-        let relation = relation_of(collection, key)?;
+        let relation = relation_of(collection, key)?.ok_or_else(broken)?;
         // A stored relation always has an inverse; the schema is corrupt otherwise.
         let inverse_key = relation.inverse_key.clone().ok_or_else(broken)?;
-        let inverse = relation_of(relation.target, &inverse_key)?;
+        let inverse = relation_of(relation.target, &inverse_key)?.ok_or_else(broken)?;
         let side = match relation.is_symmetric(collection, key) {
             true => Side::Symmetric,
             false if relation.owner => Side::Owner,

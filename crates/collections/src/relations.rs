@@ -189,7 +189,11 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
     }
 
     fn ends(&mut self, collection: BlockId, key: &str) -> Result<RelationEnds> {
-        RelationEnds::of(collection, key, |collection| Ok(self.schema(collection)?.cloned()))
+        // Schemas may have many options: only the relation is copied.
+        RelationEnds::of(collection, key, |collection, key| {
+            let property = self.schema(collection)?.and_then(|schema| schema.property(key));
+            Ok(property.and_then(|property| property.kind.relation()).cloned())
+        })
     }
 
     /// Passes the current collection and values of an item to `look`.
