@@ -8,7 +8,7 @@ use leafbase_model::{Result, SearchWeights, invariant};
 
 use super::error::IndexFailure;
 use super::overlay::{CurrentDocuments, SearchOverlay};
-use super::postings::SegmentPostingsReader;
+use super::postings::{SegmentPostingsReader, distinct_terms, retain_starts, starts_at};
 use super::score_list::{MergeMode, intersection_len, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
 use crate::document::{Attributes, SearchDocument, Section, TextField};
@@ -109,15 +109,15 @@ pub(super) struct ClauseSearch<'r> {
     /// Those of the first page.
     statistics: RefCell<RankingStatistics>,
     is_first_page: bool,
-    /// What was found for single terms: a prefix is asked for as a word, too, and a word as a stem.
-    found: RefCell<Vec<FoundTerm>>,
+    /// What was found for terms and phrases: a prefix is asked for as a word, too, and a word as a
+    /// stem.
+    found: RefCell<Vec<FoundPhrase>>,
 }
 
-/// The documents that have a term in a field.
-struct FoundTerm {
+/// The documents that have consecutive terms in a field.
+struct FoundPhrase {
     field: TextField,
-    text: String,
-    is_prefix: bool,
+    terms: Vec<ClauseTerm>,
     documents: FrequencyList,
 }
 
@@ -451,24 +451,24 @@ impl<'r> ClauseSearch<'r> {
         field: TextField,
         terms: &[ClauseTerm],
     ) -> Result<FrequencyList, IndexFailure> {
-        let [term] = terms else { return self.read_frequencies(field, terms, None) };
         let documents = {
             let found = self.found.borrow();
-            let of = |is_prefix: bool| {
-                let is_same = |known: &&FoundTerm| {
-                    known.field == field && known.is_prefix == is_prefix && known.text == term.text
-                };
+            let of = |terms: &[ClauseTerm]| {
+                let is_same = |known: &&FoundPhrase| known.field == field && known.terms == *terms;
                 found.iter().find(is_same).map(|known| &known.documents)
             };
-            if let Some(known) = of(term.is_prefix) {
+            if let Some(known) = of(terms) {
                 return Ok(known.clone());
             }
             // Whatever has a word begins with it.
-            self.read_frequencies(field, terms, of(true))?
+            let prefix = match terms {
+                [term] => of(&[ClauseTerm { is_prefix: true, ..term.clone() }]),
+                _ => None,
+            };
+            self.read_frequencies(field, terms, prefix)?
         };
-        let ClauseTerm { text, is_prefix, .. } = term.clone();
-        let found = FoundTerm { field, text, is_prefix, documents: documents.clone() };
-        self.found.borrow_mut().push(found);
+        let (terms, found) = (terms.to_vec(), documents.clone());
+        self.found.borrow_mut().push(FoundPhrase { field, terms, documents: found });
         Ok(documents)
     }
 
@@ -527,23 +527,25 @@ fn frequency_in(document: &SearchDocument, field: TextField, terms: &[ClauseTerm
     if let [only] = terms {
         return saturate(document.positions_of(section, &only.text, only.is_prefix).len());
     }
-    // Where a phrase starts: the positions of each term, shifted back by its offset.
-    let mut starts: Option<Vec<u32>> = None;
-    for term in terms {
-        let positions = document.positions_of(section, &term.text, term.is_prefix);
-        let mut here: Vec<u32> =
-            positions.iter().filter_map(|position| position.checked_sub(term.offset)).collect();
-        here.sort_unstable();
-        here.dedup();
-        if let Some(before) = starts {
-            here.retain(|start| before.binary_search(start).is_ok());
-        }
-        if here.is_empty() {
+    let mut lists = Vec::new();
+    for (term, offsets) in distinct_terms(terms.iter()) {
+        let mut positions = document.positions_of(section, &term.text, term.is_prefix).into_owned();
+        if positions.is_empty() {
             return 0;
         }
-        starts = Some(here);
+        positions.sort_unstable();
+        lists.push((offsets, positions));
     }
-    saturate(starts.map_or(0, |starts| starts.len()))
+    // The rarest term leads.
+    lists.sort_by_key(|(_, positions)| positions.len());
+    let mut starts = Vec::new();
+    for (number, (offsets, positions)) in lists.iter().enumerate() {
+        match number {
+            0 => starts_at(positions, offsets, &mut starts),
+            _ => retain_starts(&mut starts, positions, offsets),
+        }
+    }
+    saturate(starts.len())
 }
 
 fn saturate(count: usize) -> u32 {

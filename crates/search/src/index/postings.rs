@@ -140,24 +140,24 @@ impl SegmentPostingsReader<'_> {
         terms: &[&ClauseTerm],
     ) -> Result<Vec<PhraseStart>, IndexFailure> {
         let mut lists = Vec::with_capacity(terms.len());
-        for term in terms {
+        for (term, offsets) in distinct_terms(terms.iter().copied()) {
             let option = IndexRecordOption::WithFreqsAndPositions;
             match index.read_postings(&Term::from_field_text(field, &term.text), option)? {
-                Some(postings) => lists.push((term.offset, postings)),
+                Some(postings) => lists.push((offsets, postings)),
                 None => return Ok(Vec::new()),
             }
         }
         Ok(self.intersect(lists)?)
     }
 
-    /// Where phrases start whose terms have these offsets and postings.
+    /// Where phrases start whose distinct terms have these offsets and postings.
     fn intersect(
         &self,
-        mut lists: Vec<(u32, SegmentPostings)>,
+        mut lists: Vec<(Vec<u32>, SegmentPostings)>,
     ) -> leafbase_model::Result<Vec<PhraseStart>> {
         // The rarest term leads.
         lists.sort_by_key(|(_, postings)| postings.doc_freq());
-        let Some(((offset, first), rest)) = lists.split_first_mut() else {
+        let Some(((first_offsets, first), rest)) = lists.split_first_mut() else {
             invariant!("a phrase has at least one term")
         };
         let (mut found, mut here, mut positions) = (Vec::new(), Vec::new(), Vec::new());
@@ -185,17 +185,14 @@ impl SegmentPostingsReader<'_> {
                 }
             }
             first.positions(&mut positions);
-            here.clear();
-            here.extend(positions.iter().filter_map(|position| position.checked_sub(*offset)));
-            for (offset, other) in rest.iter_mut() {
+            starts_at(&positions, first_offsets, &mut here);
+            for (offsets, other) in rest.iter_mut() {
+                if here.is_empty() {
+                    break;
+                }
                 other.positions(&mut positions);
-                here.retain(|start| {
-                    positions.binary_search(&start.saturating_add(*offset)).is_ok()
-                });
+                retain_starts(&mut here, &positions, offsets);
             }
-            // Sorted, as the positions of a term are, so that equal ones are neighbours.
-            debug_assert!(here.is_sorted(), "the positions of a term ascend");
-            here.dedup();
             found.extend(here.iter().map(|start| (doc, *start)));
             doc = first.advance();
         }
@@ -237,6 +234,46 @@ impl SegmentPostingsReader<'_> {
     }
 }
 
+/// The distinct terms of a phrase, each with its offsets: a term may be in it many times.
+pub(super) fn distinct_terms<'t>(
+    terms: impl Iterator<Item = &'t ClauseTerm>,
+) -> Vec<(&'t ClauseTerm, Vec<u32>)> {
+    let mut distinct: Vec<(&ClauseTerm, Vec<u32>)> = Vec::new();
+    for term in terms {
+        let is_same = |(known, _): &&mut (&ClauseTerm, Vec<u32>)| {
+            known.text == term.text && known.is_prefix == term.is_prefix
+        };
+        match distinct.iter_mut().find(is_same) {
+            Some((_, offsets)) => offsets.push(term.offset),
+            None => distinct.push((term, vec![term.offset])),
+        }
+    }
+    distinct
+}
+
+/// Sets `starts` to where phrases may start, by the sorted positions of a term with these offsets.
+pub(super) fn starts_at(positions: &[u32], offsets: &[u32], starts: &mut Vec<u32>) {
+    debug_assert!(positions.is_sorted(), "the positions of a term ascend");
+    let (first, rest) = offsets.split_first().map_or((0, offsets), |(first, rest)| (*first, rest));
+    starts.clear();
+    starts.extend(positions.iter().filter_map(|position| position.checked_sub(first)));
+    starts.dedup();
+    retain_starts(starts, positions, rest);
+}
+
+/// Keeps the starts that have a term with these sorted positions at each of its offsets.
+pub(super) fn retain_starts(starts: &mut Vec<u32>, positions: &[u32], offsets: &[u32]) {
+    debug_assert!(starts.is_sorted() && positions.is_sorted(), "lists of positions ascend");
+    for offset in offsets {
+        let mut rest = positions;
+        starts.retain(|start| {
+            let position = start.saturating_add(*offset);
+            rest = skip_to(rest, position);
+            rest.first() == Some(&position)
+        });
+    }
+}
+
 /// Adds up the frequencies of equal documents, which are adjacent.
 fn sum_by_doc(frequencies: impl Iterator<Item = DocFrequency>) -> Vec<DocFrequency> {
     let mut found: Vec<DocFrequency> = Vec::new();
@@ -274,9 +311,16 @@ fn seek(postings: &mut SegmentPostings, doc: DocId) -> DocId {
     if postings.doc() >= doc { postings.doc() } else { postings.seek(doc) }
 }
 
-/// The elements of a sorted list from `doc` on.
-fn skip_to(list: &[DocId], doc: DocId) -> &[DocId] {
-    list.split_at(list.partition_point(|other| *other < doc)).1
+/// The elements of a sorted list from `from` on. Costs the logarithm of the number that it skips.
+fn skip_to(list: &[u32], from: u32) -> &[u32] {
+    let (mut rest, mut step) = (list, 1);
+    while let Some((skipped, after)) = rest.split_at_checked(step)
+        && skipped.last().is_some_and(|last| *last < from)
+    {
+        (rest, step) = (after, 2 * step);
+    }
+    let near = rest.get(..step).unwrap_or(rest);
+    rest.split_at(near.partition_point(|other| *other < from)).1
 }
 
 /// Visits the documents in both lists. Each list skips to the next document of the other.
@@ -298,5 +342,57 @@ fn for_each_common<T>(
         } else {
             doc = postings.seek(next);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phrase(text: &str) -> Vec<ClauseTerm> {
+        let term = |(offset, text): (u32, &str)| ClauseTerm {
+            text: text.to_owned(),
+            offset,
+            is_prefix: false,
+        };
+        (0..).zip(text.split(' ')).map(term).collect()
+    }
+
+    #[test]
+    fn a_phrase_reads_each_of_its_terms_once() {
+        for n in [10, 20, 40] {
+            let terms = phrase(&("a ".repeat(n) + "b"));
+            let distinct = distinct_terms(terms.iter());
+            let lengths: Vec<usize> = distinct.iter().map(|(_, offsets)| offsets.len()).collect();
+            assert_eq!(lengths, [n, 1]);
+        }
+    }
+
+    #[test]
+    fn phrases_start_where_all_of_their_terms_are() {
+        let mut starts = Vec::new();
+        for (positions, offsets, expected) in [
+            (&[0, 1, 2, 5, 6][..], &[0, 1][..], &[0, 1, 5][..]),
+            (&[0, 1, 2, 5, 6], &[1], &[0, 1, 4, 5]),
+            (&[3, 3, 4], &[0, 1], &[3]),
+            (&[0, 2, 4], &[0, 1], &[]),
+            (&[], &[0], &[]),
+        ] {
+            starts_at(positions, offsets, &mut starts);
+            assert_eq!(starts, expected, "{positions:?} {offsets:?}");
+        }
+        let mut starts = vec![0, 4, 9, 20];
+        retain_starts(&mut starts, &[1, 5, 8, 21], &[1]);
+        assert_eq!(starts, [0, 4, 20]);
+    }
+
+    #[test]
+    fn elements_are_skipped() {
+        let list: Vec<u32> = (0..100).map(|number| 2 * number).collect();
+        for from in 0..210 {
+            let expected: Vec<u32> = list.iter().copied().filter(|at| *at >= from).collect();
+            assert_eq!(skip_to(&list, from), expected, "{from}");
+        }
+        assert_eq!(skip_to(&[], 1), [0; 0]);
     }
 }
