@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use leafbase::{
     AddComments, AddItems, AppliedMarkdown, ApplyMarkdown, Block, BlockData, BlockId, BlockPatch,
     Color, CommentDraft, Connection, CreateCollection, DeleteBlocks, DocumentId, EditMarkdown,
-    ErrorKind, Fetch, GetMarkdown, ItemDraft, ListComments, ListDocuments, Location, Position,
-    SchemaDraft, Space, UpdateBlocks,
+    ErrorKind, Fetch, GetMarkdown, ItemDraft, Limits, ListComments, ListDocuments, Location,
+    Position, SchemaDraft, Space, UpdateBlocks,
 };
 use leafbase_test_outline::Numbers;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -391,6 +391,25 @@ fn a_page_is_edited_at_exact_texts() {
             }
         }
     }
+}
+
+#[test]
+fn edits_of_a_page_are_bounded_together() {
+    let (notes, document) = document("one");
+    for _ in 0..4 {
+        notes.insert_markdown(&"word ".repeat(50_000), document).unwrap();
+    }
+    let sequence = notes.last_sequence().unwrap();
+    let page = notes.content_markdown(document).unwrap().len();
+    let edits =
+        |count| (0..count).fold(EditMarkdown::of(document), |edits, _| edits.replace("one", "one"));
+    let most = Limits::EDITED_MARKDOWN_BYTES / page;
+    for count in [most + 1, 2 * most] {
+        let error = notes.edit_markdown(edits(count)).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::LimitExceeded, "edits"));
+    }
+    notes.edit_markdown(edits(2)).unwrap();
+    assert_eq!(notes.last_sequence().unwrap(), sequence, "nothing changed");
 }
 
 fn pairs() -> u32 {

@@ -97,6 +97,55 @@ fn told(error: &Error) -> (&'static str, &str) {
     (error.code(), error.path())
 }
 
+/// Small requests about a large block, or a large schema: each writes and shows all of it.
+#[test]
+fn a_batch_is_bounded_by_what_it_writes_and_replies() {
+    let refused_at = |limit: usize, count: usize, with_options: bool| {
+        let mut limits = Limits::default();
+        limits.batch = limit;
+        let space = Space::builder().limits(limits).in_memory().unwrap();
+        let notes = space.connect();
+        let trip = notes.create_document("Trip").unwrap().id();
+        let operations: Vec<Value> = if with_options {
+            let options: Vec<String> = (0..100).map(|number| format!("option {number}")).collect();
+            let schema = json!({"name": "Days", "properties":
+                [{"name": "Place", "type": "singleSelect", "options": options}]});
+            let request = json!({"schema": schema, "position": {"pageId": trip}});
+            let request: CreateCollection = space.read_json(&request.to_string()).unwrap();
+            let days = notes.create_collection(request).unwrap().id;
+            let item = |number: usize| {
+                let place = json!({"place": format!("new {number}")});
+                json!({"operation": "add_items", "collectionId": days,
+                    "items": [{"title": "a", "properties": place}],
+                    "allowNewSelectOptions": true})
+            };
+            (0..count).map(item).collect()
+        } else {
+            let block = notes.insert_markdown(&"x".repeat(2_000), trip).unwrap()[0].id;
+            let color = |number: usize| {
+                let block = json!({"id": block, "color": format!("#0000{number:02x}")});
+                json!({"operation": "update_blocks", "blocks": [block]})
+            };
+            (0..count).map(color).collect()
+        };
+        let last = notes.last_sequence().unwrap();
+        let batch: Batch = space.read_json(&json!({"operations": operations}).to_string()).unwrap();
+        let [dry, error] =
+            [batch.clone().dry(), batch].map(|batch| notes.run_batch(batch).unwrap_err());
+        assert_eq!((error.kind(), dry.path()), (ErrorKind::LimitExceeded, error.path()));
+        assert_eq!(notes.last_sequence().unwrap(), last, "nothing is written");
+        let number = error.path().trim_start_matches("operations[").trim_end_matches(']');
+        number.parse::<usize>().unwrap()
+    };
+    for with_options in [false, true] {
+        let first = refused_at(50_000, 30, with_options);
+        assert!((4..25).contains(&first), "{first}");
+        assert_eq!(refused_at(50_000, 60, with_options), first);
+        let second = refused_at(100_000, 60, with_options);
+        assert!(second.abs_diff(2 * first) <= 1, "{second} of {first}");
+    }
+}
+
 #[test]
 fn a_dry_run_and_a_refused_batch_leave_every_byte() {
     let store = Arc::new(MemoryStore::new());

@@ -20,6 +20,9 @@ pub struct Limits {
     pub upload: u64,
     /// Maximum number of blocks or IDs in a request; bounds a transaction.
     pub blocks_per_request: usize,
+    /// Maximum bytes that the operations of a batch together write to the change log and reply;
+    /// bounds the memory of a batch, whose operations are small next to what they change.
+    pub batch: usize,
     /// Maximum markdown of a request in bytes.
     pub markdown: usize,
     /// Maximum JSON of a request in bytes.
@@ -99,6 +102,9 @@ impl Limits {
     pub const FRONT_MATTER_BYTES: usize = 64 << 10;
     /// Maximum nesting of front matter that is read as properties.
     pub const FRONT_MATTER_DEPTH: usize = 32;
+    /// Maximum bytes that several edits of a page's markdown read together, each of them the page;
+    /// bounds their work.
+    pub const EDITED_MARKDOWN_BYTES: usize = 64 << 20;
     /// Maximum number of highlighted ranges in one block.
     pub const RANGES: usize = 100;
 
@@ -126,6 +132,7 @@ impl Default for Limits {
             comment: 64 << 10,
             upload: 256 << 20,
             blocks_per_request: 20_000,
+            batch: 64 << 20,
             markdown: 16 << 20,
             json: 16 << 20,
             blocks_per_fetch: 200_000,

@@ -178,6 +178,11 @@ impl<'a> SpaceTransaction<'a> {
         &self.edits
     }
 
+    /// Bytes that the edits applied so far take in the change log, uncompressed.
+    pub fn applied_bytes(&self) -> usize {
+        self.log.len()
+    }
+
     /// Applies `edits` in order.
     ///
     /// # Errors

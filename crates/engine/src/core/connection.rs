@@ -312,6 +312,14 @@ impl<A: AccessScope> Operation<'_, A> {
         }
     }
 
+    /// Bytes of these edits in the change log.
+    pub(crate) fn planned_bytes(&self) -> Result<usize> {
+        match self.connection.access.door() {
+            Some(door) => enter(door, |transaction| Ok(transaction.applied_bytes())),
+            None => Ok(0),
+        }
+    }
+
     /// Runs `plan` in a write transaction and commits its edits; in a batch, in its transaction,
     /// which commits them later. `plan` may run several times: when
     /// a write that it was based on fails, it runs again on the version before.

@@ -97,6 +97,11 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         self.transaction.applied()
     }
 
+    /// Bytes of these edits in the change log.
+    pub(crate) fn applied_bytes(&self) -> usize {
+        self.transaction.applied_bytes()
+    }
+
     /// Erases the files that blocks showed before `applied` edits and none shows now.
     pub(crate) fn erase_unshown_files(&mut self, applied: &[Edit]) -> Result<()> {
         cascades::erase_unshown(self.transaction, applied)

@@ -114,6 +114,26 @@ fn shown(reply: &impl serde::Serialize) -> Result<Value> {
         .map_err(|error| Error::validation(format!("a reply cannot be shown: {error}")))
 }
 
+/// About the bytes of a value as JSON.
+fn json_bytes(value: &Value) -> usize {
+    let (mut bytes, mut waiting) = (0, vec![value]);
+    while let Some(value) = waiting.pop() {
+        bytes += match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+            Value::String(text) => text.len() + 3,
+            Value::Array(values) => {
+                waiting.extend(values);
+                2
+            }
+            Value::Object(fields) => {
+                waiting.extend(fields.values());
+                fields.keys().map(|name| name.len() + 4).sum::<usize>() + 2
+            }
+        };
+    }
+    bytes
+}
+
 /// Runs one operation of a batch.
 type RunOperation<A> = fn(&Connection<BatchAccess<'_, A>>, &str, Value) -> Result<Value>;
 
@@ -151,7 +171,8 @@ impl Connection<Full> {
     /// was done under the key; [`crate::ErrorKind::HistoryGone`] there if this one was done and a
     /// purge erased its reply;
     /// [`crate::ErrorKind::LimitExceeded`] at `operations` for more than
-    /// [`crate::Limits::blocks_per_request`]. Nothing is written then.
+    /// [`crate::Limits::blocks_per_request`], and at the operation with which the batch writes and
+    /// replies more than [`crate::Limits::batch`]. Nothing is written then.
     pub fn run_batch(&self, batch: Batch) -> Result<BatchReply> {
         self.run_operations(batch, run_full)
     }
@@ -215,11 +236,15 @@ impl<A: Unbatched> Connection<A> {
             }
             open.expect(&expect)?;
             let mut shown = keyed.as_ref().map(|keyed| keyed.named_documents(open)).transpose()?;
-            let mut replies = Vec::with_capacity(operations.len());
+            let (mut replies, mut reply_bytes) = (Vec::with_capacity(operations.len()), 0);
             for (index, operation) in operations.iter().enumerate() {
                 let reply = operation
                     .resolved(&|number| replies.get(number))
                     .and_then(|request| run(open, &operation.operation, request))
+                    .and_then(|reply| {
+                        reply_bytes += json_bytes(&reply);
+                        open.check_bytes(reply_bytes).map(|()| reply)
+                    })
                     .map_err(|error| error.at(format_args!("operations[{index}]")))?;
                 if let Some(shown) = &mut shown {
                     shown.add_reply(open, &reply)?;
@@ -245,6 +270,18 @@ impl<A: Unbatched> Connection<A> {
 }
 
 impl<A: AccessScope> Connection<A> {
+    /// Checks that a batch with replies of this size stays within its limit.
+    fn check_bytes(&self, replies: usize) -> Result<()> {
+        let most = self.limits().batch;
+        let bytes = replies.saturating_add(self.operation("batch_bytes").planned_bytes()?);
+        if bytes > most {
+            // The edits may have parts that the connection does not see: their size is not shown.
+            let what = "bytes that a batch writes and replies";
+            return Err(Error::limit(what, most, "more"));
+        }
+        Ok(())
+    }
+
     /// Checks revisions, and names all that differ.
     fn expect(&self, expected: &Expectations) -> Result<()> {
         if *expected == Expectations::default() {

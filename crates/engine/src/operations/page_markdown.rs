@@ -131,12 +131,14 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Cost
-    /// That of [`Self::apply_markdown`], and for each edit the page is rendered, or parsed, again.
+    /// That of [`Self::apply_markdown`], and for each edit the page is rendered, or parsed, again:
+    /// together they may read [`Limits::EDITED_MARKDOWN_BYTES`].
     ///
     /// # Errors
     /// As [`Self::apply_markdown`], with the paths below `edits[n]`; [`ErrorKind::Conflict`] at
     /// `edits[n].text` if the text is not there, with the line that is most like it, or there more
-    /// than once, with the lines; [`ErrorKind::Validation`] for an empty text.
+    /// than once, with the lines; [`ErrorKind::Validation`] for an empty text;
+    /// [`ErrorKind::LimitExceeded`] at `edits` for too many, and for too many on a large page.
     pub fn edit_markdown(&self, request: EditMarkdown) -> Result<AppliedMarkdown> {
         let EditMarkdown { page_id, edits, dry_run, .. } = request;
         let most = self.limits().blocks_per_request;
@@ -148,8 +150,17 @@ impl<A: AccessScope> Connection<A> {
         })?;
         self.rewrite_page("edit_markdown", page_id, dry_run, |target, read| {
             let mut drafts = outline::parse(&read.text, self.limits(), EmptyFirstItem::Drop)?;
+            let mut read_bytes = 0;
             for (index, edit) in edits.iter().enumerate() {
-                drafts = text_search::edited(drafts, edit, &|text| self.parse_page(text))
+                let page = markdown::render_as_written(&drafts, None);
+                let rest = page.len().saturating_mul(edits.len() - index);
+                let most = Limits::EDITED_MARKDOWN_BYTES;
+                if edits.len() > 1 && rest.saturating_add(read_bytes) > most {
+                    let what = "bytes of the page, once for each edit";
+                    return Err(Error::limit(what, most, read_bytes + rest).at("edits"));
+                }
+                read_bytes += page.len();
+                drafts = text_search::edited(drafts, &page, edit, &|text| self.parse_page(text))
                     .map_err(|error| error.at(format_args!("edits[{index}]")))?;
             }
             target.edits(read, drafts)

@@ -63,6 +63,11 @@ impl ChangeEncoder {
         self.edits == 0
     }
 
+    /// Bytes of the edits so far.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Adds an edit, whose blocks are encoded in `blocks`.
     pub(crate) fn push(&mut self, edit: &Edit, blocks: &EncodedBlocks) {
         self.edits += 1;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Every limit, and the tests that send what is below, at and above it: the file below the
 /// workspace, and the function.
-const TESTS: [(&str, &[(&str, &str)]); 43] = [
+const TESTS: [(&str, &[(&str, &str)]); 45] = [
     (
         "page_nesting",
         &[
@@ -69,6 +69,7 @@ const TESTS: [(&str, &[(&str, &str)]); 43] = [
             ("requests/deep/wide.rs", "siblings_by_the_thousand"),
         ],
     ),
+    ("batch", &[("batch.rs", "a_batch_is_bounded_by_what_it_writes_and_replies")]),
     (
         "markdown",
         &[
@@ -128,6 +129,7 @@ const TESTS: [(&str, &[(&str, &str)]); 43] = [
     ("SEARCH_TOTAL", &[("search/pages.rs", "totals_count_ten_thousand_documents")]),
     ("SEARCH_WEIGHT", &[("search/weights.rs", "weights_are_validated_and_belong_to_a_cursor")]),
     ("HALF_LIFE_DAYS", &[("search/weights.rs", "weights_are_validated_and_belong_to_a_cursor")]),
+    ("EDITED_MARKDOWN_BYTES", &[("apply.rs", "edits_of_a_page_are_bounded_together")]),
     ("EMBEDDING_DIMENSIONS", &[("search/embeddings.rs", "vectors_names_and_lists_are_bounded")]),
     ("EMBEDDING_MODEL_BYTES", &[("search/embeddings.rs", "vectors_names_and_lists_are_bounded")]),
     ("MISSING_EMBEDDINGS", &[("search/embeddings.rs", "vectors_names_and_lists_are_bounded")]),

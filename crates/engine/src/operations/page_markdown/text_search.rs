@@ -14,9 +14,10 @@ const MAX_NAMED_LINES: usize = 8;
 /// Most characters of a line that an error shows.
 const MAX_SHOWN_CHARACTERS: usize = 80;
 
-/// The blocks of a page after an edit.
+/// The blocks of a page after an edit. They are `page` as markdown before it.
 pub(super) fn edited(
     drafts: Vec<BlockDraft>,
+    page: &str,
     edit: &MarkdownEdit,
     parse: &dyn Fn(&str) -> Result<Vec<BlockDraft>>,
 ) -> Result<Vec<BlockDraft>> {
@@ -25,11 +26,10 @@ pub(super) fn edited(
         return Err(Error::validation("expected a text that is not blank").at("text"));
     }
     let parsed = |text: &str| parse(text).map_err(|error| error.at("markdown"));
-    let page = markdown::render_as_written(&drafts, None);
     match kind {
         MarkdownEditKind::Replace => {
             let places: Vec<_> = page.match_indices(text.as_str()).map(|(at, _)| at).collect();
-            let [at] = places.as_slice() else { return Err(not_one(&page, text, &places)) };
+            let [at] = places.as_slice() else { return Err(not_one(page, text, &places)) };
             let (before, rest) = page.split_at(*at);
             let Some(after) = rest.strip_prefix(text.as_str()) else {
                 invariant!("a text is where it was found")
@@ -39,7 +39,7 @@ pub(super) fn edited(
         MarkdownEditKind::InsertBefore | MarkdownEditKind::InsertAfter => {
             let is_after = *kind == MarkdownEditKind::InsertAfter;
             let is_wanted = |data: &BlockData| shown_markdown(data).contains(text.as_str());
-            insert(drafts, &page, text, &is_wanted, parsed(markdown)?, &|_, at| {
+            insert(drafts, page, text, &is_wanted, parsed(markdown)?, &|_, at| {
                 at + usize::from(is_after)
             })
         }
@@ -50,7 +50,7 @@ pub(super) fn edited(
                     && (shown_markdown(data) == wanted
                         || markdown::plain_text(&data.inline) == wanted)
             };
-            insert(drafts, &page, text, &is_wanted, parsed(markdown)?, &section_end)
+            insert(drafts, page, text, &is_wanted, parsed(markdown)?, &section_end)
         }
     }
 }
@@ -125,11 +125,12 @@ fn heading_level(data: &BlockData) -> Option<u8> {
 
 /// The error of a text that is not in the page, or there more than once.
 fn not_one(page: &str, text: &str, places: &[usize]) -> Error {
-    let line = |at: &usize| {
-        let (before, _) = page.split_at(*at);
-        before.matches('\n').count() + 1
-    };
-    let mut lines: Vec<_> = places.iter().map(line).collect();
+    let (mut lines, mut line, mut counted) = (Vec::new(), 1, 0);
+    for at in places {
+        line += page.get(counted..*at).map_or(0, |between| between.matches('\n').count());
+        counted = *at;
+        lines.push(line);
+    }
     lines.dedup();
     let message = match lines.as_slice() {
         [] => match nearest_line(page, text) {
