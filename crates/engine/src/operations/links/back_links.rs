@@ -133,19 +133,18 @@ impl LinkPosition {
 /// The targets that something refers to, asked for in ascending order.
 struct LinkedTargets<'r> {
     reader: SpaceReader<'r>,
-    /// The first of all blocks from the last target on that something refers to, once looked up.
-    next: Option<Option<BlockId>>,
+    /// The first block that something refers to from the one that was looked up last; `None` if
+    /// there are no more.
+    next: Option<BlockId>,
 }
 
 impl LinkedTargets<'_> {
     fn contains(&mut self, target: EdgeEnd) -> Result<bool> {
         let Some(block) = target.block() else { return Ok(true) };
-        let next = match self.next {
-            Some(next) if next.is_none_or(|next| next >= block) => next,
-            _ => self.reader.next_target(block)?,
-        };
-        self.next = Some(next);
-        Ok(next == Some(block))
+        if self.next.is_some_and(|next| next < block) {
+            self.next = self.reader.next_target(block)?;
+        }
+        Ok(self.next == Some(block))
     }
 }
 
@@ -177,8 +176,8 @@ impl BackLinkReader<'_, '_> {
         if self.tree.is_unrestricted() {
             self.tree.full_reader()?.prefetch_edges(&ends);
         }
-        let mut linked =
-            LinkedTargets { reader: self.tree.reader_at(self.request.id)?, next: None };
+        let reader = self.tree.reader_at(self.request.id)?;
+        let mut linked = LinkedTargets { reader, next: Some(BlockId::NIL) };
         for target in self.targets.iter().filter(|target| first.is_none_or(|at| **target >= at)) {
             if !self.is_named(*target) && !linked.contains(*target)? {
                 continue;
