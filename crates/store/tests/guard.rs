@@ -40,7 +40,6 @@ fn images() -> [Vec<u8>; 3] {
         id: leafbase_model::SpaceId::from_bytes([1; 16]),
         name: "n".into(),
         zone: "UTC".into(),
-        scopes: Vec::new(),
     };
     SpaceStore::initialize(&*store, &meta).unwrap();
     let write = |body: &[u8]| {

@@ -333,6 +333,23 @@ fn links_by_a_former_name_follow() {
     assert!(run(&notes, &mut files).is_unchanged());
 }
 
+/// Of the same size, and too soon after the listing for its time to show it.
+#[test]
+fn a_save_during_the_run_is_not_overwritten() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    files.put("A.md", "- [ ] pack\n\nbottom\n");
+    run(&notes, &mut files);
+    files.put("A.md", "- [ ] pack a hat\n\nbottom\n");
+    edit(&notes, "A", "bottom", "the bottom");
+    files.is_fresh = true;
+    files.saved_late = Some(("A.md".to_owned(), "- [x] pack a hat\n\nbottom\n".to_owned()));
+    run(&notes, &mut files);
+    assert_eq!(files.text("A.md"), "- [x] pack a hat\n\nbottom\n");
+    run(&notes, &mut files);
+    assert_eq!(files.text("A.md"), "- [x] pack a hat\n\nthe bottom\n");
+    assert_eq!(text(&notes, "A"), "- [x] pack a hat\n\nthe bottom");
+}
+
 #[test]
 fn a_dry_run_writes_nothing() {
     let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());

@@ -119,17 +119,21 @@ impl<'f> ListedFiles<'f> {
         Some(hex(&hasher))
     }
 
-    /// Whether a file is as it was listed.
+    /// Whether a file is as it was listed, or read since then.
     pub(super) fn is_unchanged(&mut self, path: &str) -> Result<bool> {
         let found = self.files.stat(path)?;
-        let same = |found: &FileStat, listed: &FileStat| {
-            found.size == listed.size
-                && (listed.modified.is_none() || found.modified == listed.modified)
+        let (Some(found), Some(listed)) = (&found, self.stat(path)) else {
+            return Ok(found.is_none() && self.stat(path).is_none());
         };
-        Ok(match (&found, self.stat(path)) {
-            (Some(found), Some(listed)) => same(found, listed),
-            (found, listed) => found.is_none() && listed.is_none(),
-        })
+        if found.size != listed.size || listed.modified.is_some() {
+            return Ok(found.size == listed.size && found.modified == listed.modified);
+        }
+        // Saved just before it was listed: its time does not show a later save, such as one that
+        // ticks a task and keeps the size.
+        match self.hashes.get(path).cloned() {
+            Some(known) => Ok(self.read_hash(path)? == known),
+            None => Ok(true),
+        }
     }
 
     /// Renames a file. There is none at the path `to`.
@@ -162,6 +166,12 @@ impl<'f> ListedFiles<'f> {
         if let Some(known) = self.hashes.get(path) {
             return Ok(known.clone());
         }
+        let found = self.read_hash(path)?;
+        self.hashes.insert(path.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    fn read_hash(&mut self, path: &str) -> Result<String> {
         let failed =
             |error| Error::new(ErrorKind::Storage, "a file cannot be read").with_source(error);
         let mut reader = self.files.open(path, u64::MAX)?;
@@ -177,10 +187,7 @@ impl<'f> ListedFiles<'f> {
             };
             hasher.update(bytes);
         }
-        let found = hex(&hasher);
-        drop(reader);
-        self.hashes.insert(path.to_owned(), found.clone());
-        Ok(found)
+        Ok(hex(&hasher))
     }
 }
 
