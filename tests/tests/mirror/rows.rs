@@ -345,9 +345,10 @@ fn a_save_during_the_run_is_not_overwritten() {
     files.saved_late = Some(("A.md".to_owned(), "- [x] pack a hat\n\nbottom\n".to_owned()));
     run(&notes, &mut files);
     assert_eq!(files.text("A.md"), "- [x] pack a hat\n\nbottom\n");
+    // Both sides have another text of the task now: the next run keeps both.
     run(&notes, &mut files);
-    assert_eq!(files.text("A.md"), "- [x] pack a hat\n\nthe bottom\n");
-    assert_eq!(text(&notes, "A"), "- [x] pack a hat\n\nthe bottom");
+    assert_eq!(files.text("A.md"), "- [ ] pack a hat\n\nthe bottom\n");
+    assert_eq!(files.text("A (conflict).md"), "- [x] pack a hat\n\nbottom\n");
 }
 
 #[test]

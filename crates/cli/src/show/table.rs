@@ -1,5 +1,5 @@
-//! Tables: a column is as wide as its widest cell, the last one takes the rest of the line. On a line
-//! of limited width the widest columns are clipped.
+//! Tables: a column is as wide as its widest cell, the last one takes the rest of the line. On a
+//! line of limited width the widest columns are clipped.
 
 use anstyle::Style;
 

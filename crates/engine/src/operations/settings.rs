@@ -51,8 +51,8 @@ impl Space {
 
     /// Keeps a scope in the space under `name`, in place of one that has the name: the documents,
     /// pages and folders that it names now, and whether it is for reading only. What the host adds
-    /// to the scope later is not kept before the next call. Backups and the change log have it. Each
-    /// is a row of its own: however many a space keeps, no other call reads or writes them.
+    /// to the scope later is not kept before the next call. Backups and the change log have it.
+    /// Each is a row of its own: however many a space keeps, no other call reads or writes them.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {

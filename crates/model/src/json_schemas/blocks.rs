@@ -158,7 +158,7 @@ shapes! {
         .kinds()
         .may::<String>("text", "Plain text, if the request asked for it.")
         .may::<super::replies::ItemProperties>("properties", "Of an item: its values by key.")
-        .may::<Vec<Vec<crate::table::TableCell>>>("rows", "Of a table: its cells, the header first. Empty cells at the end of a row may be missing.")
+        .may::<Vec<Vec<crate::table::TableCell>>>("rows", "Of a table: its cells, the header first.")
         .may::<Metadata>("metadata", "If the request asked for it.")
         .must::<u64>("rev", "1 when it is made, and one more with each change.")
         .may::<Vec<Block>>("content", "The blocks below it.")

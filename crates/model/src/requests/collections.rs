@@ -122,9 +122,9 @@ impl GetSchema {
 pub struct OptionRename {
     /// The key of the property.
     pub property: String,
-    /// The name that values of the old schema have.
+    /// Its old name, which values have.
     pub from: String,
-    /// The name of the option in the new schema.
+    /// Its name in the new schema.
     pub to: String,
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockRecord, Change, ChangeToken, Comment, CommentId,
     ContentProperty, DocumentId, DocumentRecord, Edit, ErrorKind, FileHash, FolderId, FolderRecord,
-    InsertTarget, Location, Property, Relation, Result, Schema, SpaceSettings, Stamp, SubtreeNode,
-    Subtrees, Timestamp,
+    InsertTarget, KeptScope, Location, Property, Relation, Result, Schema, SpaceSettings, Stamp,
+    SubtreeNode, Subtrees, Timestamp,
 };
 
 use crate::support::{anna, day, id, instant};
@@ -94,6 +94,10 @@ fn every_edit() -> Vec<Edit> {
             quiet: true,
         },
         Edit::UpdateSpace { before: settings("Notes"), after: settings("Journal") },
+        Edit::SetScope {
+            before: None,
+            after: Some(Box::new(KeptScope { name: "for Ben".into(), ..KeptScope::default() })),
+        },
     ]
 }
 
@@ -199,7 +203,7 @@ fn every_kind_of_edit_is_in_these_tests() {
     let mut names: Vec<_> = every_edit().iter().map(Edit::type_name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), every_edit().len()), (17, 18));
+    assert_eq!((names.len(), every_edit().len()), (18, 19));
     for edit in every_edit() {
         assert!(names.contains(&edit.inverse().unwrap().type_name()), "{}", edit.type_name());
     }

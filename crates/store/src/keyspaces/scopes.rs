@@ -1,4 +1,5 @@
-//! Keys of the scopes that a host keeps, by the hash of their names: a name may be longer than a key.
+//! Keys of the scopes that a host keeps, by the hash of their names: a name may be longer than a
+//! key.
 
 use super::{SCOPES, joined};
 

@@ -258,7 +258,7 @@ fn the_first_one_at_fault_is_named() {
         refused(operation, &names, kind, "documentIds[1]");
     }
     let error = places.outcome("to unsorted", &["old note"]).unwrap_err();
-    assert!(error.message().contains("restoreDailyNotes"), "{error}");
+    assert!(error.message().contains("restore_daily_notes"), "{error}");
 }
 
 #[test]

@@ -180,14 +180,13 @@ impl<'a> WrittenLinks<'a> {
         let mut fitting = Vec::new();
         markdown::links(inline, &mut |link| {
             if let Some(target) = OwnTarget::of_url(&link.destination) {
-                let is_live = match target {
-                    OwnTarget::Block(block) => self.links.is_exported(block),
-                    OwnTarget::File(_) => true,
+                let is_own = |own: &LinkLayout| {
+                    // An ID says of what a reference is, wherever it stands.
+                    let is_other =
+                        block_reference(&own.text).is_some() && self.is_stale(from, own, target);
+                    !is_other && self.fits(from, own, target, inline, &link)
                 };
-                fitting.push(written.get(fitting.len()).is_some_and(|written| {
-                    self.fits(from, written, target, inline, &link)
-                        && (is_live || !self.is_stale(from, written, target))
-                }));
+                fitting.push(written.get(fitting.len()).is_some_and(is_own));
             }
         });
         let (mut in_order, mut others) = (Vec::new(), Vec::new());
@@ -216,7 +215,10 @@ impl<'a> WrittenLinks<'a> {
         link: &InlineLink<'_>,
     ) -> Option<LinkLayout> {
         let found = written.iter().enumerate();
-        let found = found.filter(|(_, written)| self.fits(from, written, target, inline, link));
+        let found = found.filter(|(_, written)| {
+            self.fits(from, written, target, inline, link)
+                && !self.leads_elsewhere(from, written, target)
+        });
         // The text of a link that led elsewhere is taken if no other one leads there.
         let found = found.min_by_key(|(_, written)| self.is_stale(from, written, target));
         let index = found?.0;
@@ -338,6 +340,15 @@ impl<'a> WrittenLinks<'a> {
             return self.written_document(from, written).is_some();
         }
         self.links.document_number(block).is_some() && written_anchor(written).is_some()
+    }
+
+    /// Whether the target is gone, and the path of a link as written is that of another document:
+    /// it says nothing of the target, as the words of a wiki link do.
+    fn leads_elsewhere(&self, from: usize, written: &LinkLayout, target: OwnTarget) -> bool {
+        let OwnTarget::Block(block) = target else { return false };
+        !written.is_wiki
+            && self.links.is_gone(block)
+            && self.written_document(from, written).is_some()
     }
 
     fn leaves(&self, target: OwnTarget) -> bool {
