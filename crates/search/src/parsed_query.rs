@@ -91,8 +91,8 @@ impl ParsedQuery {
             let error = Error::limit("terms of a search", MAX_QUERY_TERMS, texts.len());
             return Err(error.at("include"));
         }
-        let lengths = texts.iter().map(|text| text.as_ref().len()).enumerate();
-        for (index, length) in lengths.filter(|(_, length)| *length > MAX_QUERY_TERM_BYTES) {
+        let mut lengths = texts.iter().map(|text| text.as_ref().len()).enumerate();
+        if let Some((index, length)) = lengths.find(|(_, length)| *length > MAX_QUERY_TERM_BYTES) {
             let error = Error::limit("bytes of a term", MAX_QUERY_TERM_BYTES, length);
             return Err(error.at(format_args!("include[{index}]")));
         }

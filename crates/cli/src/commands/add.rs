@@ -128,9 +128,12 @@ impl AddCommand {
                 .map(|document| batch.document(document.id()))
                 .collect::<leafbase::Result<_>>()
         });
-        let made: Vec<_> = made.map_err(|error| match is_in_title {
-            true => CliError::of_entry(error, &["title".to_owned()]),
-            false => error.into(),
+        let made: Vec<_> = made.map_err(|error| {
+            if is_in_title {
+                CliError::of_entry(error, &["title".to_owned()])
+            } else {
+                error.into()
+            }
         })?;
         if context.options.json {
             return context.out.json(&leafbase::Items(made));

@@ -85,10 +85,8 @@ fn relocate(notes: &Connection, named: &[String], to: &str) -> CliResult<Vec<Doc
         is_made = true;
         batch.move_documents(MoveDocuments::new(ids.clone(), destination))
     });
-    let error_of = |error| match is_made {
-        true => CliError::of_entry(error, named),
-        false => error.into(),
-    };
+    let error_of =
+        |error| if is_made { CliError::of_entry(error, named) } else { CliError::from(error) };
     Ok(moved.map_err(error_of)?.0)
 }
 

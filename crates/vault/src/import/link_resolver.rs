@@ -299,12 +299,11 @@ impl<'a> LinkResolver<'a, '_> {
             self.warnings.warn(VaultWarningKind::Embed, written, message);
             return None;
         }
-        let url = match self.named_attachment(link) {
-            Some(path) => self.import(path, &to_fragment(link.anchor), written)?,
-            None => {
-                let file = self.existing_file(link, written)?;
-                self.link_to(file, link.anchor, block, written)
-            }
+        let url = if let Some(path) = self.named_attachment(link) {
+            self.import(path, &to_fragment(link.anchor), written)?
+        } else {
+            let file = self.existing_file(link, written)?;
+            self.link_to(file, link.anchor, block, written)
         };
         Some(format!("[{}]({url})", label(link)))
     }
