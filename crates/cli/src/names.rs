@@ -421,13 +421,13 @@ pub(crate) fn own_folder(folders: &FolderCatalog, name: &str) -> CliResult<Optio
 
 /// A destination for documents, which may be missing yet.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct PlannedDestination {
     found: Destination,
     /// The names of the folders to create below `found`, one in the other.
     missing: Vec<String>,
 }
 
-impl Place {
+impl PlannedDestination {
     /// Creates what is missing.
     pub(crate) fn create<A: FullAccess>(
         &self,
@@ -445,13 +445,13 @@ impl Place {
 
 /// Resolves a destination for documents; creates a missing folder and its missing ancestors.
 pub(crate) fn destination(notes: &Connection, name: &str) -> CliResult<Destination> {
-    Ok(place(notes, name)?.create(notes)?)
+    Ok(planned_destination(notes, name)?.create(notes)?)
 }
 
 /// Resolves a destination for documents.
-pub(crate) fn place(notes: &Connection, name: &str) -> CliResult<Place> {
+pub(crate) fn planned_destination(notes: &Connection, name: &str) -> CliResult<PlannedDestination> {
     let folders = FolderCatalog::read(notes)?;
-    let there = |found| Ok(Place { found, missing: Vec::new() });
+    let there = |found| Ok(PlannedDestination { found, missing: Vec::new() });
     match find_folder(&folders, name)? {
         Some(FolderRef::Folder(folder)) => there(folder.into()),
         Some(FolderRef::BuiltIn(BuiltInLocation::Unsorted)) => there(Destination::Unsorted),
@@ -468,8 +468,8 @@ pub(crate) fn place(notes: &Connection, name: &str) -> CliResult<Place> {
 }
 
 /// The folder with this path, of which the last name is missing.
-fn missing_folder(folders: &FolderCatalog, path: &str) -> CliResult<Place> {
-    let mut place = Place { found: Destination::Unsorted, missing: Vec::new() };
+fn missing_folder(folders: &FolderCatalog, path: &str) -> CliResult<PlannedDestination> {
+    let mut place = PlannedDestination { found: Destination::Unsorted, missing: Vec::new() };
     let mut above = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {
         above = if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };

@@ -112,7 +112,11 @@ impl AddCommand {
         title: &str,
         text: &str,
     ) -> CliResult<()> {
-        let place = self.folder.as_deref().map(|name| names::place(notes, name)).transpose()?;
+        let place = self
+            .folder
+            .as_deref()
+            .map(|name| names::planned_destination(notes, name))
+            .transpose()?;
         let mut is_in_title = false;
         // One change: what cannot be added leaves no empty document.
         let made = notes.batch(|batch| {

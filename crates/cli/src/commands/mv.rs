@@ -78,7 +78,7 @@ fn relocate(notes: &Connection, named: &[String], to: &str) -> CliResult<Vec<Doc
             error
         });
     }
-    let (place, mut is_made) = (names::place(notes, to)?, false);
+    let (place, mut is_made) = (names::planned_destination(notes, to)?, false);
     // One change, with the folders that it creates.
     let moved = notes.batch(|batch| {
         let destination = place.create(batch)?;

@@ -274,6 +274,14 @@ impl<A: AccessScope> Connection<A> {
         }
         Operation { connection: self, _span: span }
     }
+
+    /// Bytes in the change log of the edits that the batch has applied so far; 0 outside of one.
+    pub(crate) fn planned_bytes(&self) -> Result<usize> {
+        match self.access.door() {
+            Some(door) => enter(door, |transaction| Ok(transaction.applied_bytes())),
+            None => Ok(0),
+        }
+    }
 }
 
 /// A call of an operation. Its span ends when it is dropped.
@@ -309,14 +317,6 @@ impl<A: AccessScope> Operation<'_, A> {
         match self.connection.access.door() {
             Some(door) => enter(door, |transaction| Ok(transaction.applied().to_vec())),
             None => Ok(Vec::new()),
-        }
-    }
-
-    /// Bytes of these edits in the change log.
-    pub(crate) fn planned_bytes(&self) -> Result<usize> {
-        match self.connection.access.door() {
-            Some(door) => enter(door, |transaction| Ok(transaction.applied_bytes())),
-            None => Ok(0),
         }
     }
 

@@ -273,7 +273,7 @@ impl<A: AccessScope> Connection<A> {
     /// Checks that a batch with replies of this size stays within its limit.
     fn check_bytes(&self, replies: usize) -> Result<()> {
         let most = self.limits().batch;
-        let bytes = replies.saturating_add(self.operation("batch_bytes").planned_bytes()?);
+        let bytes = replies.saturating_add(self.planned_bytes()?);
         if bytes > most {
             // The edits may have parts that the connection does not see: their size is not shown.
             let what = "bytes that a batch writes and replies";

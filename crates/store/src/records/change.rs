@@ -264,8 +264,9 @@ edits! {
     20 = SetScope { before, after },
 }
 
+/// Parts of one field.
 macro_rules! value_parts {
-    ($($value:ty),*) => {$(
+    ($($read:ident: $($value:ty),+;)+) => {$($(
         impl EditPart for $value {
             fn encode_part(&self, array: &mut ArrayEncoder<'_>, _: &EncodedBlocks) {
                 array.field(false, |out| self.encode(out));
@@ -275,12 +276,16 @@ macro_rules! value_parts {
                 fields: &mut FieldDecoder<'_, '_>,
                 _: &mut AuthorCache,
             ) -> Decoded<Self> {
-                fields.required(<$value>::decode)
+                fields.$read(Value::decode)
             }
         }
-    )*};
+    )+)+};
 }
-value_parts!(BlockId, DocumentId, InsertTarget, SpaceSettings, Vec<AssetId>);
+
+value_parts! {
+    required: BlockId, DocumentId, InsertTarget, SpaceSettings, Vec<AssetId>;
+    next: Option<Box<KeptScope>>, Option<Box<Schema>>;
+}
 
 /// Parts of two fields: the ID, and the record without it.
 macro_rules! keyed_parts {
@@ -308,24 +313,6 @@ keyed_parts! {
     Comment by CommentId: comment::encode, comment::decode;
     AssetRecord by AssetId: asset::encode, asset::decode;
 }
-
-macro_rules! optional_parts {
-    ($($value:ty),*) => {$(
-        impl EditPart for Option<Box<$value>> {
-            fn encode_part(&self, array: &mut ArrayEncoder<'_>, _: &EncodedBlocks) {
-                array.field(false, |out| self.encode(out));
-            }
-
-            fn decode_part(
-                fields: &mut FieldDecoder<'_, '_>,
-                _: &mut AuthorCache,
-            ) -> Decoded<Self> {
-                fields.next(Box::decode)
-            }
-        }
-    )*};
-}
-optional_parts!(KeptScope, Schema);
 
 /// Depth, ID and record of each block in turn.
 impl EditPart for Subtrees {
