@@ -13,8 +13,8 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether the command polls: otherwise the first Ctrl-C ends the program, as without the handler.
 static POLLED: AtomicBool = AtomicBool::new(false);
 
-/// Whether another program has the terminal, to which Ctrl-C belongs then.
-static LENT: AtomicBool = AtomicBool::new(false);
+/// Whether Ctrl-C is for a program that this one waits for.
+static IGNORED: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler, for commands that poll [`is_requested`].
 pub(crate) fn listen() {
@@ -22,18 +22,19 @@ pub(crate) fn listen() {
     install();
 }
 
-/// Runs `work`, which waits for a program that has the terminal: Ctrl-C is for that program.
-pub(crate) fn lend_terminal<T>(work: impl FnOnce() -> T) -> T {
-    LENT.store(true, Ordering::Relaxed);
+/// Runs `work`, which waits for a program that has the terminal, and ignores Ctrl-C meanwhile: it
+/// is for that program.
+pub(crate) fn ignore_during<T>(work: impl FnOnce() -> T) -> T {
+    IGNORED.store(true, Ordering::Relaxed);
     install();
     let done = work();
-    LENT.store(false, Ordering::Relaxed);
+    IGNORED.store(false, Ordering::Relaxed);
     done
 }
 
 fn install() {
     let handler = || {
-        if LENT.load(Ordering::Relaxed) {
+        if IGNORED.load(Ordering::Relaxed) {
             return;
         }
         // Exits at once: a second Ctrl-C means that the orderly end takes too long.

@@ -124,7 +124,7 @@ fn edit(text: &str) -> CliResult<(String, Option<PathBuf>)> {
     let (program, options) = words.split_first().unwrap_or((&editor, &[]));
     let mut command = Command::new(program);
     command.args(options).arg(&path);
-    let status = interrupt::lend_terminal(|| command.status());
+    let status = interrupt::ignore_during(|| command.status());
     let status = status.map_err(|error| {
         // No one has edited the text.
         drop(fs::remove_file(&path));

@@ -181,7 +181,7 @@ impl<'a> WrittenLinks<'a> {
         markdown::links(inline, &mut |link| {
             if let Some(target) = OwnTarget::of_url(&link.destination) {
                 let is_own = |own: &LinkLayout| {
-                    // An ID says of what a reference is, wherever it stands.
+                    // A block reference names its target by ID: its order says nothing.
                     let is_other =
                         block_reference(&own.text).is_some() && self.is_stale(from, own, target);
                     !is_other && self.fits(from, own, target, inline, &link)
